@@ -1,0 +1,26 @@
+"""The jars that PySpark does not carry, resolved by `make up` from `runner/ivy.xml`."""
+
+import sys
+from pathlib import Path
+
+FOLDER = Path(sys.prefix) / "jars"
+
+
+def spark_jars() -> list[Path]:
+    """Return the jars every Spark session of Headrace needs (the Kafka connector).
+
+    Raises FileNotFoundError saying what to do where they have not been resolved.
+    """
+    return _jars("spark")
+
+
+def broker_jars() -> list[Path]:
+    """Return the jars of the embedded Kafka broker; raises FileNotFoundError likewise."""
+    return _jars("broker")
+
+
+def _jars(configuration: str) -> list[Path]:
+    jars = sorted((FOLDER / configuration).glob("*.jar"))
+    if not jars:
+        raise FileNotFoundError(f"No jars in {FOLDER / configuration}. Run `make up`.")
+    return jars
