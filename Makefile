@@ -1,0 +1,52 @@
+.DEFAULT_GOAL := help
+.PHONY: help up install test lint types golden format lock
+
+# The first Python of this machine that is new enough.
+PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+ifeq ($(PYTHON),)
+$(error Headrace needs Python 3.11 or newer: install it, on Debian with `apt-get install python3`)
+endif
+
+PY := .venv/bin/python
+WITH_JAVA = JAVA_HOME="$$($(PY) -m builder.local.java)"
+WITH_NODE = PATH="$$($(PY) -m builder.local.node):$$PATH"
+COMPILE_LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-header
+
+help: ## say what can be made
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+up: ## install what is missing, start Headrace, stop it on Ctrl+C
+	@$(PYTHON) -m builder.local.install && exec $(PY) -m builder.local.up
+
+install: ## install what is missing, for work on Headrace too
+	@$(PYTHON) -m builder.local.install --dev
+
+test: install ## every test: Python, frontend, browser
+	$(WITH_JAVA) $(PY) -m pytest tests/runner tests/builder tests/local
+	cd frontend && $(subst $(PY),../$(PY),$(WITH_NODE)) npm test
+	$(WITH_JAVA) $(PY) -m pytest tests/e2e
+
+lint: install ## style of Python and TypeScript
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	$(WITH_NODE) npm --prefix frontend run lint
+
+format: install ## repair what lint can repair by itself
+	.venv/bin/ruff check --fix
+	.venv/bin/ruff format
+	$(WITH_NODE) npm --prefix frontend run format
+
+types: install ## types of Python and TypeScript, and the generated client against the API
+	.venv/bin/mypy
+	$(WITH_NODE) npm --prefix frontend run types
+
+golden: install ## write the compiled programs of the golden tests anew, for review
+	HEADRACE_GOLDEN=1 $(PY) -m pytest tests/runner
+
+lock: install ## pin the newest versions that pyproject.toml allows, hashes without addresses
+	$(COMPILE_LOCK) --upgrade pyproject.toml -o requirements.lock
+	$(COMPILE_LOCK) --upgrade pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+	$(foreach group,uv java node,$(COMPILE_LOCK) --upgrade --group $(group) -o requirements-$(group).lock;)
