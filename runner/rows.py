@@ -1,0 +1,82 @@
+"""What flows on an edge."""
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
+
+from runner import sql
+
+Kind = Literal["stream", "table", "lookup"]
+
+# What every source adds to the columns of its value.
+SOURCE_COLUMNS = {
+    "_key": "string",
+    "_timestamp": "timestamp",
+    "_topic": "string",
+    "_partition": "int",
+    "_offset": "bigint",
+    "_headers": "array<struct<key:string,value:binary>>",
+}
+
+# True in a row of a table that says its key is gone.
+DELETED = "_deleted"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's name and its Spark type; the type is None where only Spark can tell it."""
+
+    name: str
+    type: str | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows on an edge: their kind, columns and key, and the DataFrame that holds them.
+
+    `variable` is the Python expression of that DataFrame in the generated program; formatting
+    a Rows into a string gives it. Where several sinks share one query, the steps on the way to
+    each are no DataFrames of their own: `bindings` then says what a column is worth in terms
+    of the DataFrame's columns, and `conditions` which of its rows are meant.
+    """
+
+    kind: Kind
+    columns: tuple[Column, ...]
+    key: tuple[str, ...] = ()
+    variable: str = ""
+    bindings: dict[str, str] = field(default_factory=dict)
+    conditions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.variable
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """The columns that are a row's own: all but those that begin with an underscore."""
+        return tuple(name for name in self.names if not name.startswith("_"))
+
+    @property
+    def has_deletions(self) -> bool:
+        return DELETED in self.names
+
+    def type_of(self, name: str) -> str | None:
+        return next((c.type for c in self.columns if c.name == name), None)
+
+    def with_columns(self, *columns: Column) -> Self:
+        """These rows with columns replaced or added at the end."""
+        new = {column.name: column for column in columns}
+        kept = tuple(new.pop(c.name, c) for c in self.columns)
+        return replace(self, columns=kept + tuple(new.values()))
+
+    def expression(self, text: str) -> str:
+        """A user's expression over these rows, as SQL over the DataFrame's columns."""
+        return sql.regenerate(text, self.bindings)
+
+    def column(self, name: str) -> str:
+        """One column of these rows as Python source."""
+        if name in self.bindings:
+            return f"F.expr({self.bindings[name]!r}).alias({name!r})"
+        return f"F.col({sql.quoted(name)!r})"

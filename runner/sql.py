@@ -1,0 +1,332 @@
+"""Spark SQL expressions as people write them: what is allowed, and what is emitted.
+
+An expression is read into sqlglot's tree, every node of which must be on a list here; what
+reaches Spark is written anew from that tree, never the text itself.
+"""
+
+import difflib
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import SqlglotError
+
+MAX_LENGTH = 4096
+MAX_DEPTH = 50
+MAX_NODES = 2000
+# array_repeat(1, 2e8) ends a JVM of 700 MB.
+MAX_REPEATS = 10_000
+
+
+class NotAllowed(ValueError):
+    """The text is no expression that may run; the message says why and what to do."""
+
+
+class _Expressions(Spark):
+    """Spark's dialect, reading each function as it is written, so that none is rewritten."""
+
+    class Tokenizer(Spark.Tokenizer):
+        # Spark 4 reads '' inside a string as one quote.
+        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
+
+    class Parser(Spark.Parser):  # type: ignore[misc, valid-type]
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        # Else array(1, 2)[0] is taken for the type array and loses its elements.
+        ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
+
+    class Generator(Spark.Generator):  # type: ignore[misc, valid-type]
+        def not_sql(self, expression: exp.Not) -> str:
+            """`a IS NOT NULL` as people write it, not NOT a IS NULL."""
+            inner = expression.this
+            if not isinstance(inner, exp.Is):
+                return str(super().not_sql(expression))
+            return f"{self.sql(inner, 'this')} IS NOT {self.sql(inner, 'expression')}"
+
+
+_DIALECT = _Expressions()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FUNCTIONS = _words(
+    """
+    abs acos acosh add_months aggregate array array_append array_compact array_contains
+    array_distinct array_except array_insert array_intersect array_join array_max array_min
+    array_position array_prepend array_remove array_repeat array_size array_sort array_union
+    arrays_overlap arrays_zip ascii asin asinh atan atan2 atanh base64 between bigint bin
+    binary bit_count bit_get bit_length boolean bround btrim cardinality cast cbrt ceil
+    ceiling char char_length character_length charindex chr coalesce collate collation
+    concat concat_ws contains conv convert_timezone cos cosh cot crc32 csc curdate
+    current_date current_timestamp current_timezone date date_add date_diff date_format
+    date_from_unix_date date_part date_sub date_trunc dateadd datediff datepart day dayname
+    dayofmonth dayofweek dayofyear decimal decode degrees double e element_at elt encode
+    endswith equal_null exists exp expm1 extract factorial filter find_in_set flatten float
+    floor forall format_number format_string from_csv from_json from_unixtime
+    from_utc_timestamp get get_json_object getbit greatest hash hex hour hypot if ifnull
+    ilike initcap instr int is_valid_utf8 isnan isnotnull isnull json_array_length
+    json_object_keys last_day lcase least left len length levenshtein like ln localtimestamp
+    locate log log10 log1p log2 lower lpad ltrim luhn_check make_date make_dt_interval
+    make_interval make_timestamp make_timestamp_ltz make_timestamp_ntz make_valid_utf8
+    make_ym_interval map map_concat map_contains_key map_entries map_filter map_from_arrays
+    map_from_entries map_keys map_values map_zip_with mask md5 minute mod month monthname
+    months_between named_struct nanvl negative next_day not now nullif nullifzero nvl nvl2
+    octet_length overlay parse_url pi pmod position positive pow power printf quarter quote
+    radians rand randn randstr reduce regexp regexp_count regexp_extract regexp_extract_all
+    regexp_instr regexp_like regexp_replace regexp_substr repeat replace reverse right rint
+    rlike round rpad rtrim schema_of_csv schema_of_json sec second sentences sequence sha
+    sha1 sha2 shiftleft shiftright shiftrightunsigned shuffle sign signum sin sinh size
+    slice smallint sort_array soundex space split split_part sqrt startswith str_to_map
+    string struct substr substring substring_index tan tanh timestamp timestamp_micros
+    timestamp_millis timestamp_seconds timestampadd timestampdiff tinyint to_binary to_char
+    to_csv to_date to_json to_number to_timestamp to_timestamp_ltz to_timestamp_ntz
+    to_unix_timestamp to_utc_timestamp to_varchar transform transform_keys transform_values
+    translate trim trunc try_add try_cast try_divide try_element_at try_mod try_multiply
+    try_parse_url try_subtract try_to_binary try_to_date try_to_number try_to_timestamp
+    try_url_decode try_validate_utf8 typeof ucase unbase64 unhex unix_date unix_micros
+    unix_millis unix_seconds unix_timestamp upper url_decode url_encode uuid validate_utf8
+    weekday weekofyear width_bucket window_time xpath_string xxhash64 year zeroifnull
+    zip_with
+    """
+)
+# Their length argument could take all memory: it must be a literal, and a small one.
+_REPEATING = {
+    "repeat": (1,),
+    "array_repeat": (1,),
+    "sequence": (0, 1),
+    "space": (0,),
+    "lpad": (1,),
+    "rpad": (1,),
+    "randstr": (0,),
+}
+_AGGREGATES = _words(
+    """
+    any any_value approx_count_distinct approx_percentile array_agg avg bool_and bool_or
+    collect_list collect_set corr count count_if covar_pop covar_samp every first
+    first_value last last_value max max_by mean median min min_by mode percentile
+    percentile_approx some std stddev stddev_pop stddev_samp sum try_avg try_sum var_pop
+    var_samp variance
+    """
+)
+_GENERATORS = {"explode", "explode_outer", "inline", "inline_outer", "posexplode", "stack"}
+
+_GIVING_MAPS = _words(
+    "map str_to_map map_concat map_filter map_from_arrays map_from_entries map_zip_with "
+    "transform_keys transform_values"
+)
+
+_NODES: tuple[type[exp.Expr], ...] = (
+    exp.Alias, exp.Anonymous, exp.And, exp.Or, exp.Not, exp.Paren, exp.Column, exp.Identifier,
+    exp.Literal, exp.Boolean, exp.Null, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE,
+    exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike,
+    exp.RegexpLike, exp.Escape, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod,
+    exp.Neg, exp.DPipe, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot,
+    exp.Case, exp.If, exp.Cast, exp.TryCast, exp.DataType, exp.DataTypeParam, exp.ColumnDef,
+    exp.Interval, exp.Var, exp.Dot, exp.Bracket, exp.Lambda, exp.Tuple, exp.Concat,
+    exp.CurrentTimestamp, exp.CurrentDate, exp.Extract, exp.Substring, exp.Trim, exp.Ceil,
+    exp.Floor, exp.Overlay, exp.StrPosition, exp.Decode, exp.DecodeCase, exp.Transform,
+    exp.RawString, exp.IntervalSpan, exp.Initcap, exp.Chr,
+    exp.BitwiseLeftShift, exp.BitwiseRightShift,
+)  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> exp.Expr:
+    """The tree of one allowed expression. Raises NotAllowed with a sentence for its author."""
+    if not text.strip():
+        raise NotAllowed("Write an expression.")
+    if len(text) > MAX_LENGTH:
+        raise NotAllowed(f"An expression may be {MAX_LENGTH:,} characters long; split this one.")
+    if "${" in text:
+        raise NotAllowed("${…} is not replaced in expressions; write the value itself.")
+    if any((ord(c) < 32 and c not in "\t\n\r") or 0xD800 <= ord(c) < 0xE000 for c in text):
+        raise NotAllowed("The expression has a character that can't be shown; remove it.")
+    try:
+        tokens = _DIALECT.tokenize(text)
+        if any(token.comments for token in tokens) or "/*" in _outside_strings(text):
+            raise NotAllowed("Comments and hints have no place in an expression; remove them.")
+        _check_depth(tokens)
+        trees = _DIALECT.parser().parse(tokens, text)
+    except NotAllowed:
+        raise
+    except (SqlglotError, RecursionError) as error:
+        raise NotAllowed(_sentence(error)) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise NotAllowed("Write one expression, without a semicolon.")
+    tree = trees[0]
+    _check_nodes(tree)
+    return tree
+
+
+def regenerate(text: str, bindings: Mapping[str, str] | None = None) -> str:
+    """An allowed expression, written anew for Spark.
+
+    `bindings` replaces columns by the (already regenerated) expressions they stand for.
+    """
+    tree = read(text)
+    if bindings:
+        tree = tree.copy()
+        for column in list(tree.find_all(exp.Column)):
+            bound = _binding(column, bindings)
+            if bound is not None:
+                if column is tree:
+                    tree = bound
+                else:
+                    column.replace(bound)
+    return _written(tree)
+
+
+def columns_of(text: str) -> set[str]:
+    """The names of the columns an expression reads (of `a.b`, a)."""
+    return {column.parts[0].name for column in read(text).find_all(exp.Column)}
+
+
+def gives_map(text: str, types: Mapping[str, str | None]) -> bool:
+    """Whether an expression is plainly a map: a column declared as one, or a map function."""
+    tree = read(text)
+    if isinstance(tree, exp.Column) and len(tree.parts) == 1:
+        return (types.get(tree.name) or "").lower().startswith("map<")
+    if isinstance(tree, exp.Cast | exp.TryCast):
+        return bool(tree.to.this == exp.DataType.Type.MAP)
+    name = tree.name.lower() if isinstance(tree, exp.Anonymous) else ""
+    return name in _GIVING_MAPS
+
+
+@lru_cache(maxsize=4096)
+def read_type(text: str) -> str:
+    """A Spark type as Spark writes it (`array<struct<a:int>>`). Raises NotAllowed."""
+    if len(text) > MAX_LENGTH or text.count("<") > MAX_DEPTH:
+        raise NotAllowed("This type is too deep; take the parts out in a step of their own.")
+    try:
+        tree = exp.DataType.build(text, dialect=_DIALECT)
+    except (SqlglotError, ValueError, RecursionError):
+        tree = None
+    if tree is None or any(
+        node.this in (exp.DataType.Type.USERDEFINED, exp.DataType.Type.UNKNOWN)
+        or node.this not in _TYPES
+        for node in tree.find_all(exp.DataType)
+    ):
+        raise NotAllowed(
+            f"{text} is no type. Types are string, int, bigint, double, decimal(10,2), boolean, "
+            "timestamp, date, binary, array<…>, map<…,…> and struct<name:type>."
+        )
+    return _written(tree)
+
+
+_TYPES = {
+    getattr(exp.DataType.Type, name)
+    for name in _words(
+        "BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL TEXT VARCHAR CHAR BINARY DATE "
+        "TIMESTAMP TIMESTAMPNTZ TIMESTAMPLTZ TIMESTAMPTZ ARRAY MAP STRUCT"
+    )
+}
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark must read it: in backticks unless it is a plain word."""
+    if name.isascii() and name.isidentifier():
+        return name
+    return "`" + name.replace("`", "``") + "`"
+
+
+def suggestion(name: str, known: tuple[str, ...] | list[str]) -> str:
+    """The end of a sentence about an unknown name: what was perhaps meant, and what there is."""
+    lower = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {lower[close[0]]}?"
+    plain = [k for k in known if not k.startswith("_")]
+    return f"There are: {', '.join(plain[:12])}." if plain else ""
+
+
+def _written(tree: exp.Expr) -> str:
+    return _DIALECT.generate(tree, normalize_functions=False)
+
+
+def _binding(column: exp.Column, bindings: Mapping[str, str]) -> exp.Expr | None:
+    first, *rest = column.parts
+    lower = {name.lower(): value for name, value in bindings.items()}
+    bound = lower.get(first.name.lower())
+    if bound is None:
+        return None
+    tree: exp.Expr = exp.Paren(this=_DIALECT.parse(bound)[0])
+    return exp.Dot.build([tree, *(part.copy() for part in rest)]) if rest else tree
+
+
+def _outside_strings(text: str) -> str:
+    kept, quote = [], ""
+    for i, char in enumerate(text):
+        if quote:
+            if char == quote and text[i - 1] != "\\":
+                quote = ""
+        elif char in "'\"`":
+            quote = char
+        else:
+            kept.append(char)
+    return "".join(kept)
+
+
+def _check_depth(tokens: list[sqlglot.Token]) -> None:
+    depth = 0
+    if len(tokens) > MAX_NODES:
+        raise NotAllowed("The expression has too many parts; split it over several steps.")
+    for token in tokens:
+        depth += token.text in ("(", "[")
+        depth -= token.text in (")", "]")
+        if depth > MAX_DEPTH:
+            raise NotAllowed(f"The expression is nested more than {MAX_DEPTH} deep; split it.")
+
+
+def _check_nodes(tree: exp.Expr) -> None:
+    for count, node in enumerate(tree.walk()):
+        if count > MAX_NODES:
+            raise NotAllowed("The expression has too many parts; split it over several steps.")
+        if isinstance(node, exp.Anonymous):
+            _check_function(node)
+        elif isinstance(node, exp.Star):
+            raise NotAllowed("* stands for no value here; name the columns.")
+        elif isinstance(node, exp.Query | exp.Subquery | exp.Exists):
+            raise NotAllowed("A query inside an expression is not allowed; use a join.")
+        elif isinstance(node, exp.Window):
+            raise NotAllowed("OVER (…) is not allowed here; use an aggregate step with a window.")
+        elif isinstance(node, exp.AggFunc):
+            raise NotAllowed(f"{node.key} looks at many rows; use it in an aggregate step.")
+        elif type(node) not in _NODES:
+            raise NotAllowed(f"{node.key.upper()} is not allowed in an expression.")
+    if isinstance(tree, exp.Alias):
+        raise NotAllowed(f"Leave out AS {tree.alias}; the column's name has a field of its own.")
+
+
+def _check_function(call: exp.Anonymous) -> None:
+    name = str(call.this).lower()
+    if name in _AGGREGATES:
+        raise NotAllowed(f"{name} looks at many rows; use it in an aggregate step.")
+    if name in _GENERATORS:
+        raise NotAllowed(f"{name} makes several rows of one; use an explode step.")
+    if name not in FUNCTIONS:
+        hint = suggestion(name, sorted(FUNCTIONS)) if len(name) < 60 else ""
+        hint = hint if hint.startswith("Did") else ""
+        raise NotAllowed(f"{name} is no function that expressions may call. {hint}".strip())
+    for position in _REPEATING.get(name, ()):
+        length = call.expressions[position] if position < len(call.expressions) else None
+        number = length.this if isinstance(length, exp.Neg) else length
+        if not (
+            isinstance(number, exp.Literal)
+            and not number.is_string
+            and float(number.name) <= MAX_REPEATS
+        ):
+            raise NotAllowed(f"The length in {name} must be a number up to {MAX_REPEATS:,}.")
+
+
+def _sentence(error: Exception) -> str:
+    details = getattr(error, "errors", None)
+    if details and details[0].get("description"):
+        detail = details[0]
+        near = (detail.get("highlight") or "").strip()
+        at = f" near {near}" if near and len(near) < 40 else ""
+        return f"This is no complete expression{at}: {detail['description'].rstrip('.')}."
+    return "This is no complete expression; look for a missing quote or parenthesis."

@@ -1,0 +1,96 @@
+"""How records of Kafka become rows: shared by the steps that read topics."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from runner import sql
+from runner.fields import ConnectionName, Topic, TopicPattern, TypedColumn
+from runner.rows import SOURCE_COLUMNS, Column
+from runner.step_type import Fault, Source, repeated_names
+
+# Where from_json puts the text of a record that does not fit; a column of no record.
+CORRUPT = "_corrupt_record"
+BAD = f"json IS NULL OR json.{CORRUPT} IS NOT NULL"
+GOOD = f"json IS NOT NULL AND json.{CORRUPT} IS NULL"
+
+
+class KafkaRecords(Source):
+    """The fields of every step that reads topics."""
+
+    connection: ConnectionName = Field(title="Connection")
+    topics: list[Topic] = Field(
+        default_factory=list, title="Topics", max_length=100, json_schema_extra={"format": "topics"}
+    )
+    topic_pattern: TopicPattern | None = Field(
+        None, title="Topic pattern", description="Instead of topics: a regular expression of names."
+    )
+    format: Literal["json", "text"] = Field("json", title="Format")
+    columns: list[TypedColumn] = Field(
+        default_factory=list,
+        title="Columns",
+        description="The fields of a JSON record that become columns. Text has one: value.",
+        max_length=500,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_of_topics_and_pattern(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("topic_pattern") == "":
+            data = {k: v for k, v in data.items() if k != "topic_pattern"}
+        return data
+
+    def faults(self) -> Iterator[Fault]:
+        if not self.topics and not self.topic_pattern:
+            yield "topics", "Name the topic to read."
+        if self.topics and self.topic_pattern:
+            yield "topic_pattern", "Name topics or a pattern, not both."
+        if len(set(self.topics)) < len(self.topics):
+            yield "topics", "A topic is named twice; remove one."
+        if self.format == "json" and not self.columns:
+            yield "columns", "Name at least one column of the JSON records."
+        if self.format == "text" and self.columns:
+            yield "columns", "Text records have one column, value; remove these, or choose json."
+        yield from repeated_names([c.name for c in self.columns], "columns")
+        for i, column in enumerate(self.columns):
+            if column.name.lower() in {*SOURCE_COLUMNS, CORRUPT, "_deleted", "_branch"}:
+                message = f"{column.name} is a name Headrace uses itself; choose another."
+                yield f"columns.{i}.name", message
+
+    def value_columns(self) -> tuple[Column, ...]:
+        if self.format == "text":
+            return (Column("value", "string"),)
+        return tuple(Column(c.name, c.type) for c in self.columns)
+
+    def subscription(self) -> tuple[str, str]:
+        """Spark's option that names the topics, and its value."""
+        if self.topic_pattern:
+            return "subscribePattern", self.topic_pattern
+        return "subscribe", ",".join(self.topics)
+
+    def parsed(self, mode: str = "PERMISSIVE") -> str:
+        """The expression that reads a record's JSON value into a struct."""
+        fields = [f"{sql.quoted(c.name)} {c.type}" for c in self.columns]
+        options = {"mode": mode}
+        if mode == "PERMISSIVE":
+            fields.append(f"{CORRUPT} STRING")
+            options["columnNameOfCorruptRecord"] = CORRUPT
+        schema = ", ".join(fields)
+        return f"F.from_json(F.col('value').cast('string'), {schema!r}, {options!r})"
+
+
+def starting(start: Any) -> str:
+    """The option call that says where reading begins: `earliest`, `latest`, a time, offsets."""
+    if isinstance(start, str):
+        return f".option('startingOffsets', {start!r})"
+    if "timestamp" in start:
+        moment = datetime.fromisoformat(start["timestamp"])
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return (
+            f".option('startingTimestamp', {int(moment.timestamp() * 1000)})"
+            ".option('startingOffsetsByTimestampStrategy', 'latest')"
+        )
+    return f".option('startingOffsets', {json.dumps(start['offsets'])!r})"

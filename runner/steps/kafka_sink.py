@@ -1,0 +1,121 @@
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from runner import sql
+from runner.fields import ColumnRef, ConnectionName, Expression, NamedExpression, Topic
+from runner.rows import DELETED, Rows
+from runner.step_type import Fault, Sink, repeated_names, unknown_columns, unknown_names
+
+
+class KafkaSink(Sink):
+    """Write each row to a Kafka topic, fixed or computed row by row. A key that a table deletes
+    is written without a value."""
+
+    type: ClassVar[str] = "kafka_sink"
+    title: ClassVar[str] = "Kafka topic"
+    icon: ClassVar[str] = "database-export"
+
+    connection: ConnectionName = Field(title="Connection")
+    topic: Topic | None = Field(None, title="Topic")
+    topic_expression: Expression | None = Field(
+        None, title="Topic by expression", description="Instead of a topic: computed for each row."
+    )
+    key: list[ColumnRef] | None = Field(
+        None,
+        title="Key",
+        description="Else the table's key, or the key the row came with. One column is written "
+        "as plain text, several as a JSON object.",
+        json_schema_extra={"format": "columns"},
+    )
+    value: list[ColumnRef] | None = Field(
+        None,
+        title="Value",
+        description="Else all columns but those that begin with _.",
+        json_schema_extra={"format": "columns"},
+    )
+    format: Literal["json", "text"] = Field("json", title="Format")
+    headers: list[NamedExpression] = Field(default_factory=list, title="Headers", max_length=50)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_for_empty(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            empty = {"topic": "", "topic_expression": ""}
+            return {k: v for k, v in data.items() if not (k in empty and v == empty[k])}
+        return data
+
+    def faults(self, rows: Rows) -> Iterator[Fault]:
+        if not self.topic and not self.topic_expression:
+            yield "topic", "Name the topic to write to."
+        if self.topic and self.topic_expression:
+            yield "topic_expression", "Name a topic or an expression, not both."
+        if self.topic_expression:
+            yield from unknown_columns(rows, self.topic_expression, "topic_expression")
+        yield from unknown_names(rows, self.key or [], "key")
+        yield from unknown_names(rows, self.value or [], "value")
+        yield from repeated_names([h.name for h in self.headers], "headers")
+        for i, header in enumerate(self.headers):
+            yield from unknown_columns(rows, header.expression, f"headers.{i}.expression")
+        if self.format == "text" and len(self._value(rows)) != 1:
+            yield "value", "Text is written from one column; choose which."
+        elif not self._value(rows):
+            yield "value", "There is no column to write; choose at least one."
+
+    def emit(self, rows: Rows) -> str:
+        return f"{rows}.select({', '.join(self.record(rows))})"
+
+    def record(self, rows: Rows) -> list[str]:
+        """The parts of each record, as the Python source of columns: topic, key, value, headers."""
+        topic = f"F.lit({self.topic!r})"
+        if self.topic_expression:
+            topic = f"F.expr({rows.expression(self.topic_expression)!r})"
+        record = [
+            f"{topic}.alias('topic')",
+            f"{self._key_text(rows)}.alias('key')",
+            f"{self._value_text(rows)}.alias('value')",
+        ]
+        if self.headers:
+            headers = ", ".join(
+                f"F.struct(F.lit({h.name!r}).alias('key'), "
+                f"F.expr({rows.expression(h.expression)!r})"
+                ".cast('string').cast('binary').alias('value'))"
+                for h in self.headers
+            )
+            record.append(f"F.array({headers}).alias('headers')")
+        return record
+
+    def signature(self) -> object:
+        return None
+
+    def _value(self, rows: Rows) -> list[str]:
+        if self.value:
+            return self.value
+        return list(rows.value_names)
+
+    def _key_text(self, rows: Rows) -> str:
+        names = self.key or (list(rows.key) if rows.kind == "table" else [])
+        if not names and "_key" in rows.names and rows.kind == "stream":
+            names = ["_key"]
+        if not names:
+            return "F.lit(None).cast('string')"
+        if len(names) == 1 and names[0] != "window":
+            return f"{rows.column(names[0])}.cast('string')"
+        return _json(rows, names)
+
+    def _value_text(self, rows: Rows) -> str:
+        if self.format == "text":
+            text = f"{rows.column(self._value(rows)[0])}.cast('string')"
+        else:
+            text = _json(rows, self._value(rows))
+        if rows.has_deletions:
+            return f"F.when(~{rows.column(DELETED)}, {text})"
+        return text
+
+
+def _json(rows: Rows, names: list[str]) -> str:
+    columns = ", ".join(
+        rows.column(n) if n in rows.bindings else repr(sql.quoted(n)) for n in names
+    )
+    return f"F.to_json(F.struct({columns}), {{'ignoreNullFields': 'false'}})"

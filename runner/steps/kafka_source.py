@@ -1,0 +1,175 @@
+from collections.abc import Iterator
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from runner import sql
+from runner.fields import ColumnRef, Config
+from runner.rows import SOURCE_COLUMNS, Column, Rows
+from runner.step_type import Fault
+from runner.steps.kafka_records import BAD, GOOD, KafkaRecords, starting
+
+
+class FromTime(Config):
+    """Begin with the records of a moment: ISO 8601, UTC where no zone is given."""
+
+    timestamp: str = Field(title="Time")
+
+    @field_validator("timestamp")
+    @classmethod
+    def _moment(cls, text: str) -> str:
+        try:
+            datetime.fromisoformat(text)
+        except ValueError:
+            raise ValueError("Write the time as 2026-01-31T12:00:00Z.") from None
+        return text
+
+
+class FromOffsets(Config):
+    """Begin at offsets: by topic, then by partition; -2 is the first there is, -1 the end."""
+
+    offsets: dict[str, dict[str, int]] = Field(title="Offsets")
+
+    @field_validator("offsets")
+    @classmethod
+    def _numbers(cls, offsets: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+        for partitions in offsets.values():
+            for partition, offset in partitions.items():
+                if not partition.isdecimal() or offset < -2:
+                    raise ValueError('Write offsets as {"topic": {"0": 42}}.')
+        return offsets
+
+
+Start = Literal["earliest", "latest"] | FromTime | FromOffsets
+
+
+class KafkaSource(KafkaRecords):
+    """Read the records of one or more Kafka topics as a stream of rows."""
+
+    type: ClassVar[str] = "kafka_source"
+    title: ClassVar[str] = "Kafka topic"
+    icon: ClassVar[str] = "database-import"
+
+    event_time: ColumnRef | None = Field(
+        None,
+        title="Event time",
+        description="The column that says when a row happened; else the time Kafka has.",
+    )
+    start: Start = Field("earliest", title="Start", description="Where a first run begins to read.")
+    on_bad_record: Literal["dead_letter", "skip", "fail"] = Field(
+        "dead_letter",
+        title="Bad records",
+        description="dead_letter: kept in a topic of their own, with the reason; skip: dropped; "
+        "fail: the job stops.",
+    )
+    max_rows_per_batch: int | None = Field(
+        None,
+        title="Most rows per batch",
+        description="Holds a full topic back; runs in micro-batches.",
+        ge=1,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_for_empty(cls, data: object) -> object:
+        if isinstance(data, dict) and data.get("event_time") == "":
+            return {k: v for k, v in data.items() if k != "event_time"}
+        return data
+
+    def faults(self) -> Iterator[Fault]:
+        yield from super().faults()
+        if self.event_time is not None:
+            declared = {c.name.lower(): c.type for c in self.value_columns()}
+            kind = declared.get(self.event_time.lower())
+            if kind is None:
+                hint = sql.suggestion(self.event_time, [c.name for c in self.value_columns()])
+                yield "event_time", f"There is no column {self.event_time}. {hint}".strip()
+            elif kind != "TIMESTAMP":
+                yield "event_time", f"{self.event_time} is no timestamp; give it that type."
+
+    def gives(self) -> Rows:
+        hidden = tuple(Column(name, type_) for name, type_ in SOURCE_COLUMNS.items())
+        return Rows("stream", self.value_columns() + hidden)
+
+    def batches_only(self) -> str | None:
+        if self.max_rows_per_batch:
+            return "it limits the rows of a batch"
+        return None
+
+    @property
+    def has_dead_letters(self) -> bool:
+        """Whether records that can't be read go to a topic of their own."""
+        return self.format == "json" and self.on_bad_record == "dead_letter"
+
+    def emit_records(self, start: object, *, fetch_at_once: bool) -> str:
+        """The DataFrame of the raw records, from `start` unless a checkpoint knows better."""
+        option, topics = self.subscription()
+        limit = f".option('maxOffsetsPerTrigger', {self.max_rows_per_batch})"
+        strictness = "FAILFAST" if self.on_bad_record == "fail" else "PERMISSIVE"
+        parsed = f".withColumn('json', {self.parsed(strictness)})"
+        begin = start if start is not None else self.model_dump(include={"start"})["start"]
+        return f"""
+            spark.readStream.format("kafka")
+            .options(**CONNECTIONS[{self.connection!r}])
+            .option({option!r}, {topics!r})
+            {starting(begin)}
+            .option('includeHeaders', True)
+            {".option('kafka.fetch.max.wait.ms', 10)" if fetch_at_once else ""}
+            {limit if self.max_rows_per_batch else ""}
+            .load()
+            {parsed if self.format == "json" else ""}
+        """
+
+    def emit_rows(self, records: str) -> str:
+        """The DataFrame of the rows in those records that can be read."""
+        event_time = "F.col('timestamp')"
+        if self.event_time:
+            event_time = f"F.coalesce({self._value(self.event_time)}, F.col('timestamp'))"
+        columns = [f"{self._value(c.name)}.alias({c.name!r})" for c in self.value_columns()]
+        good = f".where({GOOD!r})" if self.on_bad_record != "fail" else ".where('json IS NOT NULL')"
+        return f"""
+            {records}
+            {good if self.format == "json" else ""}
+            .select(
+                {", ".join(columns)},
+                F.col('key').cast('string').alias('_key'),
+                {event_time}.alias('_timestamp'),
+                F.col('topic').alias('_topic'),
+                F.col('partition').alias('_partition'),
+                F.col('offset').alias('_offset'),
+                F.col('headers').alias('_headers'),
+            )
+        """
+
+    def emit_dead_letters(self, step: str, records: str, topic: str) -> str:
+        """The DataFrame of the records that can't be read, as they go to the dead-letter topic."""
+        provenance = ", ".join(
+            f"F.struct(F.lit({name!r}).alias('key'), "
+            f"{value}.cast('string').cast('binary').alias('value'))"
+            for name, value in (
+                ("headrace.step", f"F.lit({step!r})"),
+                ("headrace.topic", "F.col('topic')"),
+                ("headrace.partition", "F.col('partition')"),
+                ("headrace.offset", "F.col('offset')"),
+                ("headrace.error", "F.lit('The value is no JSON object of the declared columns.')"),
+            )
+        )
+        return f"""
+            {records}
+            .where({BAD!r})
+            .select(
+                F.lit({topic!r}).alias('topic'),
+                'key',
+                'value',
+                F.array({provenance}).alias('headers'),
+            )
+        """
+
+    def signature(self) -> object:
+        return {"connection": self.connection, "read": self.subscription()}
+
+    def _value(self, name: str) -> str:
+        if self.format == "text":
+            return "F.col('value').cast('string')"
+        return f"F.col({'json.' + sql.quoted(name)!r})"

@@ -1,0 +1,71 @@
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from runner import sql
+from runner.fields import ColumnRef
+from runner.rows import Column, Rows
+from runner.step_type import Fault, unknown_names
+from runner.steps.kafka_records import GOOD, KafkaRecords
+
+
+class LookupTable(KafkaRecords):
+    """A whole table that every worker has, from a compacted topic: the newest row of each key.
+    A record without a value deletes its key. Join it on any columns."""
+
+    type: ClassVar[str] = "lookup_table"
+    title: ClassVar[str] = "Lookup table"
+    icon: ClassVar[str] = "table-import"
+
+    from_: Literal["topic"] = Field("topic", alias="from", title="From")
+    key: list[ColumnRef] = Field(
+        default_factory=lambda: ["_key"],
+        title="Key",
+        description="The columns that name a row; else the records' key.",
+        min_length=1,
+        json_schema_extra={"format": "columns"},
+    )
+
+    def faults(self) -> Iterator[Fault]:
+        yield from super().faults()
+        yield from unknown_names(self.gives(), self.key, "key")
+
+    def gives(self) -> Rows:
+        columns = (*self.value_columns(), Column("_key", "string"))
+        return Rows("lookup", columns, key=tuple(self.key))
+
+    def emit(self) -> str:
+        option, topics = self.subscription()
+        names = [c.name for c in self.value_columns()]
+        if self.format == "json":
+            values = [f"F.col({'json.' + sql.quoted(n)!r}).alias({n!r})" for n in names]
+            parsed, readable = f".withColumn('json', {self.parsed()})", f"value IS NULL OR ({GOOD})"
+        else:
+            values, parsed, readable = ["F.col('value').cast('string').alias('value')"], "", "TRUE"
+        # A deletion has no value to take the key's columns from, only the record's key.
+        key = "F.col('_key')"
+        if len(self.key) > 1:
+            key = f"F.to_json(F.struct({', '.join(repr(sql.quoted(n)) for n in self.key)}))"
+        elif self.key != ["_key"]:
+            key = f"F.coalesce(F.col({sql.quoted(self.key[0])!r}).cast('string'), F.col('_key'))"
+        keep = ", ".join(repr(f"newest.{sql.quoted(n)}") for n in (*names, "_key"))
+        inner = ", ".join(repr(sql.quoted(n)) for n in (*names, "_key"))
+        return f"""
+            spark.read.format("kafka")
+            .options(**CONNECTIONS[{self.connection!r}])
+            .option({option!r}, {topics!r})
+            .load()
+            {parsed}
+            .where({readable!r})
+            .select(
+                {", ".join(values)},
+                F.col('key').cast('string').alias('_key'),
+                F.col('offset').alias('_offset'),
+                F.col('value').isNull().alias('_deleted'),
+            )
+            .groupBy({key}.alias('_newest_of'))
+            .agg(F.max_by(F.struct({inner}, '_deleted'), '_offset').alias('newest'))
+            .where('NOT newest._deleted')
+            .select({keep})
+        """

@@ -1,0 +1,64 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from runner import sql
+from runner.fields import NamedExpression
+from runner.rows import Column, Rows
+from runner.step_type import Fault, Foldable, Group, repeated_names, unknown_columns
+
+
+class Select(Foldable):
+    """Compute, rename, cast or drop columns: each listed column is worth its expression."""
+
+    type: ClassVar[str] = "select"
+    title: ClassVar[str] = "Select columns"
+    group: ClassVar[Group] = "Rows"
+    icon: ClassVar[str] = "columns"
+
+    columns: list[NamedExpression] = Field(title="Columns", min_length=1, max_length=500)
+    keep: Literal["all", "listed"] = Field(
+        "all",
+        title="Keep",
+        description="all: the other columns stay; listed: only these, and those that begin with _.",
+    )
+
+    def faults(self, rows: Rows) -> Iterator[Fault]:
+        yield from repeated_names([c.name for c in self.columns], "columns")
+        for i, column in enumerate(self.columns):
+            yield from unknown_columns(rows, column.expression, f"columns.{i}.expression")
+        listed = {c.name.lower() for c in self.columns}
+        for name in rows.key if self.keep == "listed" else ():
+            if name.lower() not in listed and not name.startswith("_"):
+                yield "columns", f"{name} is the table's key and must stay; add it to the list."
+
+    def gives(self, rows: Rows) -> Rows:
+        named = [Column(c.name, self._type(rows, c.expression)) for c in self.columns]
+        if self.keep == "all":
+            return rows.with_columns(*named)
+        hidden = (c for c in rows.columns if c.name.startswith("_"))
+        listed = {c.name for c in named}
+        return replace(rows, columns=(*named, *(c for c in hidden if c.name not in listed)))
+
+    def emit(self, rows: Rows) -> str:
+        if self.keep == "all":
+            pairs = (f"{c.name!r}: F.expr({rows.expression(c.expression)!r})" for c in self.columns)
+            return f"{rows}.withColumns({{{', '.join(pairs)}}})"
+        columns = [
+            f"F.expr({rows.expression(c.expression)!r}).alias({c.name!r})" for c in self.columns
+        ]
+        listed = {c.name for c in self.columns}
+        hidden = [rows.column(n) for n in rows.names if n.startswith("_") and n not in listed]
+        return f"{rows}.select({', '.join(columns + hidden)})"
+
+    def fold(self, rows: Rows) -> Rows:
+        new = {c.name: rows.expression(c.expression) for c in self.columns}
+        return replace(self.gives(rows), bindings={**rows.bindings, **new})
+
+    @staticmethod
+    def _type(rows: Rows, expression: str) -> str | None:
+        return next(
+            (c.type for c in rows.columns if sql.quoted(c.name) == expression.strip()), None
+        )
