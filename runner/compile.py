@@ -211,7 +211,7 @@ class _Program:
 
     def _folded(self, segment: Segment) -> Iterator[str]:
         """Each sink's records as a column, null where it gets none; then one query for all."""
-        known = {segment.trunk: self.rows[segment.trunk]}
+        known = {segment.trunk: replace(self.rows[segment.trunk], folded=True)}
         counts = []
         for id_ in between(self.graph, segment.trunk, segment.sinks):
             config = self.graph.by_id[id_].parsed
@@ -349,7 +349,10 @@ def _observed(step: str) -> str:
 
 
 def _all(rows: Rows) -> str:
-    return f"F.expr({' AND '.join(f'({c})' for c in rows.conditions)!r})"
+    conditions = rows.conditions
+    if len(conditions) > 1:
+        conditions = tuple(f"({condition})" for condition in conditions)
+    return f"F.expr({' AND '.join(conditions)!r})"
 
 
 def _count(step: str, rows: str) -> str:

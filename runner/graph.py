@@ -261,12 +261,9 @@ def _shape_problem(data: dict[str, Any], error: Any) -> Problem:
 
 
 def _config_problem(step: str, error: Any) -> Problem:
-    path = [p for p in error["loc"] if p not in _UNION_MEMBERS]
+    # Pydantic names the member of a union in parentheses; people see one field.
+    path = [p for p in error["loc"] if not str(p).startswith("(")]
     return Problem(step, _path(path) or None, _sentence(error))
-
-
-# Pydantic names the member of a union that it tried; people see one field.
-_UNION_MEMBERS = {"FromTime", "FromOffsets", "literal['earliest','latest']"}
 
 
 def _path(path: list[Any]) -> str:

@@ -35,14 +35,15 @@ class Rows:
 
     `variable` is the Python expression of that DataFrame in the generated program; formatting
     a Rows into a string gives it. Where several sinks share one query, the steps on the way to
-    each are no DataFrames of their own: `bindings` then says what a column is worth in terms
-    of the DataFrame's columns, and `conditions` which of its rows are meant.
+    each are no DataFrames of their own but `folded` into it: `bindings` then says what a column
+    is worth in terms of the DataFrame's columns, and `conditions` which of its rows are meant.
     """
 
     kind: Kind
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
     variable: str = ""
+    folded: bool = False
     bindings: dict[str, str] = field(default_factory=dict)
     conditions: tuple[str, ...] = ()
 

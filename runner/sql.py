@@ -202,13 +202,14 @@ def read_type(text: str) -> str:
     if len(text) > MAX_LENGTH or text.count("<") > MAX_DEPTH:
         raise NotAllowed("This type is too deep; take the parts out in a step of their own.")
     try:
-        tree = exp.DataType.build(text, dialect=_DIALECT)
+        (cast,) = _DIALECT.parse(f"CAST(NULL AS {text})")
     except (SqlglotError, ValueError, RecursionError):
-        tree = None
+        cast = None
+    tree = cast.to if isinstance(cast, exp.Cast) and isinstance(cast.this, exp.Null) else None
     if tree is None or any(
-        node.this in (exp.DataType.Type.USERDEFINED, exp.DataType.Type.UNKNOWN)
-        or node.this not in _TYPES
-        for node in tree.find_all(exp.DataType)
+        type(node) not in _TYPE_NODES
+        or (isinstance(node, exp.DataType) and node.this not in _TYPES)
+        for node in tree.walk()
     ):
         raise NotAllowed(
             f"{text} is no type. Types are string, int, bigint, double, decimal(10,2), boolean, "
@@ -217,6 +218,7 @@ def read_type(text: str) -> str:
     return _written(tree)
 
 
+_TYPE_NODES = (exp.DataType, exp.DataTypeParam, exp.Literal, exp.ColumnDef, exp.Identifier)
 _TYPES = {
     getattr(exp.DataType.Type, name)
     for name in _words(
@@ -272,13 +274,13 @@ def _outside_strings(text: str) -> str:
 
 def _check_depth(tokens: list[sqlglot.Token]) -> None:
     depth = 0
-    if len(tokens) > MAX_NODES:
-        raise NotAllowed("The expression has too many parts; split it over several steps.")
     for token in tokens:
         depth += token.text in ("(", "[")
         depth -= token.text in (")", "]")
         if depth > MAX_DEPTH:
             raise NotAllowed(f"The expression is nested more than {MAX_DEPTH} deep; split it.")
+    if len(tokens) > MAX_NODES:
+        raise NotAllowed("The expression has too many parts; split it over several steps.")
 
 
 def _check_nodes(tree: exp.Expr) -> None:

@@ -49,8 +49,8 @@ class Branch(Foldable):
         return f"{rows}.withColumn({TAKEN!r}, {self._taken(rows)})"
 
     def output(self, rows: Rows, name: str | None) -> Rows:
-        if rows.bindings.get(TAKEN):
-            taken = f"{rows.bindings[TAKEN]} = {_text(name)}"
+        if rows.folded:
+            taken = f"{rows.expression(TAKEN)} = {_text(name)}"
             return replace(rows, conditions=(*rows.conditions, taken))
         return replace(rows, variable=f"{rows}.where(F.col({TAKEN!r}) == {name!r})")
 

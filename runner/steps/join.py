@@ -54,6 +54,8 @@ class Join(StepType):
                         "cast one of them before the join."
                     ),
                 )
+        if any(unknown_names(left, [p.left for p in self.on], "on")):
+            return
         names = [column.name for column in self._columns(left, right)]
         seen: set[str] = set()
         for name in names:

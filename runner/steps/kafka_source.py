@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from runner import sql
 from runner.fields import ColumnRef, Config
@@ -41,7 +41,20 @@ class FromOffsets(Config):
         return offsets
 
 
-Start = Literal["earliest", "latest"] | FromTime | FromOffsets
+def _kind_of_start(value: object) -> str:
+    if isinstance(value, FromTime) or (isinstance(value, dict) and "timestamp" in value):
+        return "(time)"
+    if isinstance(value, FromOffsets | dict):
+        return "(offsets)"
+    return "(named)"
+
+
+Start = Annotated[
+    Annotated[Literal["earliest", "latest"], Tag("(named)")]
+    | Annotated[FromTime, Tag("(time)")]
+    | Annotated[FromOffsets, Tag("(offsets)")],
+    Discriminator(_kind_of_start),
+]
 
 
 class KafkaSource(KafkaRecords):

@@ -1,0 +1,115 @@
+"""golden, drawn in Headrace.
+
+per_customer: real-time. Every step can run record by record.
+"""
+
+from pyspark.sql import SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+# Orders
+orders = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "orders")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "order BIGINT, customer STRING, amount DOUBLE, items ARRAY<STRING>, at TIMESTAMP, _corrupt_record STRING",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.order").alias("order"),
+        F.col("json.customer").alias("customer"),
+        F.col("json.amount").alias("amount"),
+        F.col("json.items").alias("items"),
+        F.col("json.at").alias("at"),
+        F.col("key").cast("string").alias("_key"),
+        F.coalesce(F.col("json.at"), F.col("timestamp")).alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("orders", F.count("*").alias("rows"))
+)
+
+per_customer = (
+    orders.groupBy("customer")
+    .agg(F.count("*").alias("orders"), F.sum(F.expr("amount")).alias("spent"))
+    .observe("per_customer", F.count("*").alias("rows"))
+)
+
+out = F.struct(
+    F.lit("per-customer").alias("topic"),
+    F.col("customer").cast("string").alias("key"),
+    F.to_json(F.struct("customer", "orders", "spent"), {"ignoreNullFields": "false"}).alias(
+        "value"
+    ),
+)
+
+seen = F.struct(
+    F.lit("headrace.golden.seen.console").alias("topic"),
+    F.lit(None).cast("string").alias("key"),
+    F.to_json(
+        F.struct(
+            F.col("customer"),
+            F.col("orders"),
+            F.col("spent"),
+            F.expr("NOT COALESCE(spent > 1000, FALSE)").alias("_deleted"),
+        ),
+        {"ignoreNullFields": "false"},
+    ).alias("value"),
+)
+
+# One query writes out, seen, so that its rows are read once.
+(
+    per_customer.observe("good", F.count("*").alias("rows"))
+    .observe("out", F.count("*").alias("rows"))
+    .observe("seen", F.count("*").alias("rows"))
+    .select(F.explode(F.array_compact(F.array(out, seen))).alias("record"))
+    .select("record.*")
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/per_customer-e2c4dbd9a0")
+    .queryName("per_customer")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

@@ -1,0 +1,103 @@
+"""golden, drawn in Headrace.
+
+out: micro-batch. Merge (both) runs in batches: its inputs come from Orders by two ways, and real-time reads it once.
+"""
+
+from pyspark.sql import SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+# Orders
+orders = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "orders")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .option("kafka.fetch.max.wait.ms", 10)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "order BIGINT, customer STRING, amount DOUBLE, items ARRAY<STRING>, at TIMESTAMP, _corrupt_record STRING",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.order").alias("order"),
+        F.col("json.customer").alias("customer"),
+        F.col("json.amount").alias("amount"),
+        F.col("json.items").alias("items"),
+        F.col("json.at").alias("at"),
+        F.col("key").cast("string").alias("_key"),
+        F.coalesce(F.col("json.at"), F.col("timestamp")).alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("orders", F.count("*").alias("rows"))
+)
+
+split = orders.withColumn(
+    "_branch", F.when(F.expr("amount >= 100"), "big").otherwise("otherwise")
+).observe("split", F.count("*").alias("rows"))
+
+marked = (
+    split.where(F.col("_branch") == "big")
+    .withColumns({"mark": F.expr("'big'")})
+    .observe("marked", F.count("*").alias("rows"))
+)
+
+both = marked.unionByName(
+    split.where(F.col("_branch") == "otherwise"), allowMissingColumns=True
+).observe("both", F.count("*").alias("rows"))
+
+out = (
+    both.select(
+        F.lit("order-events").alias("topic"),
+        F.col("_key").cast("string").alias("key"),
+        F.to_json(
+            F.struct("order", "customer", "amount", "items", "at", "mark"),
+            {"ignoreNullFields": "false"},
+        ).alias("value"),
+    )
+    .observe("out", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("checkpointLocation", CHECKPOINTS + "/out-e3f9661c51")
+    .queryName("out")
+    .outputMode("update")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

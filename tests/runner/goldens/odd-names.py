@@ -1,0 +1,107 @@
+"""golden, drawn in Headrace.
+
+out: real-time. Every step can run record by record.
+"""
+
+from pyspark.sql import SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+# a 'quoted' label
+rows = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "t")
+    .option("startingOffsets", '{"t": {"0": 5}}')
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "`my col` STRING, `a.b` INT, `it's` MAP<STRING, INT>, ```tick``` INT, _corrupt_record STRING",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.`my col`").alias("my col"),
+        F.col("json.`a.b`").alias("a.b"),
+        F.col("json.`it's`").alias("it's"),
+        F.col("json.```tick```").alias("`tick`"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("rows", F.count("*").alias("rows"))
+)
+
+each = rows.withColumn("my item", F.explode(F.expr("MAP_ENTRIES(`it's`)"))).observe(
+    "each", F.count("*").alias("rows")
+)
+
+named = each.select(
+    F.expr("concat(`my col`, ' \\' \" ', `my item`.key)").alias("x y"),
+    F.expr("```tick``` + `a.b`").alias("`tick`"),
+    F.col("_key"),
+    F.col("_timestamp"),
+    F.col("_topic"),
+    F.col("_partition"),
+    F.col("_offset"),
+    F.col("_headers"),
+).observe("named", F.count("*").alias("rows"))
+
+counted = (
+    named.groupBy("`x y`", "_key")
+    .agg(F.count("*").alias("how many"))
+    .observe("counted", F.count("*").alias("rows"))
+)
+
+out = (
+    counted.select(
+        F.lit("t2").alias("topic"),
+        F.to_json(F.struct("`x y`", "_key"), {"ignoreNullFields": "false"}).alias("key"),
+        F.to_json(F.struct("`x y`", "`how many`"), {"ignoreNullFields": "false"}).alias("value"),
+    )
+    .observe("out", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/counted-2a117a34ee")
+    .queryName("out")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

@@ -1,0 +1,105 @@
+"""golden, drawn in Headrace.
+
+out: real-time. Every step can run record by record.
+"""
+
+from pyspark.sql import SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+# Orders
+orders = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "orders")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "order BIGINT, customer STRING, amount DOUBLE, items ARRAY<STRING>, at TIMESTAMP, _corrupt_record STRING",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.order").alias("order"),
+        F.col("json.customer").alias("customer"),
+        F.col("json.amount").alias("amount"),
+        F.col("json.items").alias("items"),
+        F.col("json.at").alias("at"),
+        F.col("key").cast("string").alias("_key"),
+        F.coalesce(F.col("json.at"), F.col("timestamp")).alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("orders", F.count("*").alias("rows"))
+)
+
+counts = (
+    orders.withWatermark("_timestamp", "5 minutes")
+    .groupBy(F.window("_timestamp", "1 hour"), "customer")
+    .agg(F.count("*").alias("orders"))
+    .observe("counts", F.count("*").alias("rows"))
+)
+
+few = counts.withColumn("_deleted", F.expr("NOT COALESCE(orders < 3, FALSE)")).observe(
+    "few", F.count("*").alias("rows")
+)
+
+few_cheap = few.withColumn(
+    "_deleted", F.expr("_deleted OR NOT COALESCE(customer LIKE 'a%', FALSE)")
+).observe("few_cheap", F.count("*").alias("rows"))
+
+out = (
+    few_cheap.select(
+        F.lit("few-orders").alias("topic"),
+        F.to_json(F.struct("window", "customer"), {"ignoreNullFields": "false"}).alias("key"),
+        F.when(
+            ~F.col("_deleted"),
+            F.to_json(F.struct("window", "customer", "orders"), {"ignoreNullFields": "false"}),
+        ).alias("value"),
+    )
+    .observe("out", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/counts-7f0f556f50")
+    .queryName("out")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

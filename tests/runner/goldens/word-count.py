@@ -1,0 +1,85 @@
+"""golden, drawn in Headrace.
+
+out: real-time. Every step can run record by record.
+"""
+
+from pyspark.sql import SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+lines = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "lines")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .select(
+        F.col("value").cast("string").alias("value"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("lines", F.count("*").alias("rows"))
+)
+
+words = lines.withColumn("word", F.explode(F.expr("split(lower(value), '\\\\W+')"))).observe(
+    "words", F.count("*").alias("rows")
+)
+
+not_empty = words.where("word <> ''").observe("not_empty", F.count("*").alias("rows"))
+
+counts = (
+    not_empty.groupBy("word")
+    .agg(F.count("*").alias("count"))
+    .observe("counts", F.count("*").alias("rows"))
+)
+
+out = (
+    counts.select(
+        F.lit("word-counts").alias("topic"),
+        F.col("word").cast("string").alias("key"),
+        F.to_json(F.struct("word", "count"), {"ignoreNullFields": "false"}).alias("value"),
+    )
+    .observe("out", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/counts-ffa1ae5f36")
+    .queryName("out")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()
