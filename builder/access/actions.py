@@ -1,0 +1,84 @@
+"""Log in and out, make and revoke tokens."""
+
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.contrib import auth
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils import timezone
+
+from builder.access.activity import record
+from builder.access.models import Token
+from builder.access.permissions import visible_or_404
+from builder.refused import Refused
+
+
+def log_in(request: HttpRequest, username: str, password: str) -> User:
+    """Begin a browser session. Raises Refused (401) for a wrong name or password."""
+    user = _authenticated(request, username, password)
+    auth.login(request, user)
+    return user
+
+
+def log_out(request: HttpRequest) -> None:
+    """End the browser session, and every websocket that stands on it."""
+    user = request.user
+    auth.logout(request)
+    if user.is_authenticated:
+        _check_sockets_of(user)
+
+
+def make_token_with_password(
+    request: HttpRequest, username: str, password: str, name: str
+) -> tuple[Token, str]:
+    """Make a token for whoever knows the password; answers it and its secret, shown only now."""
+    return make_token(_authenticated(request, username, password), name)
+
+
+@transaction.atomic
+def make_token(user: User, name: str) -> tuple[Token, str]:
+    """Make a token that acts as `user`; answers it and its secret, shown only now."""
+    secret = Token.new_secret()
+    token = Token.objects.create(user=user, name=name, digest=Token.digest_of(secret))
+    record(user, "add", token, f"{user} made the token {name}")
+    return token, secret
+
+
+@transaction.atomic
+def revoke_token(user: User, token_id: UUID) -> None:
+    """Make one of one's own tokens worthless at once, websockets included."""
+    token = visible_or_404(user, Token.objects.filter(user=user), pk=token_id)
+    record(user, "delete", token, f"{user} revoked the token {token.name}")
+    token.delete()
+    transaction.on_commit(lambda: _check_sockets_of(user))
+
+
+def user_of_token(secret: str) -> User | None:
+    """Whose token this is, None where it is nobody's (any more)."""
+    token = Token.objects.select_related("user").filter(digest=Token.digest_of(secret)).first()
+    if token is None or not token.user.is_active:
+        return None
+    now = timezone.now()
+    # Once a minute is enough to see which tokens are still in use.
+    if token.used_at is None or (now - token.used_at).total_seconds() > 60:
+        Token.objects.filter(pk=token.pk).update(used_at=now)
+    return token.user
+
+
+def _authenticated(request: HttpRequest, username: str, password: str) -> User:
+    user = auth.authenticate(request, username=username, password=password)
+    if user is None:
+        raise Refused(401, "There is no such user, or the password is another.")
+    return user
+
+
+def _check_sockets_of(user: User) -> None:
+    async_to_sync(get_channel_layer().group_send)(access_group(user), {"type": "access.changed"})
+
+
+def access_group(user: User) -> str:
+    """The channel group of a user's websockets."""
+    return f"access.{user.pk}"

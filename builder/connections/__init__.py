@@ -1,0 +1,1 @@
+"""Connections: the Kafka clusters that steps read and write by name."""

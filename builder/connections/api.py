@@ -1,0 +1,157 @@
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Field, Path, Query, Router, Status
+from pydantic import AfterValidator
+
+from builder.access.permissions import visible, visible_or_404
+from builder.connections import actions
+from builder.connections.addresses import read_addresses
+from builder.connections.models import Connection
+from builder.deployments.actions import nudge_those_without_topic
+from builder.paging import SearchedPage
+from builder.schema import Body, Schema
+
+router = Router(tags=["connections"])
+
+
+def _addresses(text: str) -> str:
+    read_addresses(text)
+    return ",".join(part.strip() for part in text.split(","))
+
+
+TopicName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+
+
+class ConnectionIn(Body):
+    name: str = Field(pattern=r"^[a-z][a-z0-9_-]{0,62}$")
+    type: Literal["kafka"] = "kafka"
+    bootstrap_servers: Annotated[str, Field(max_length=1000), AfterValidator(_addresses)]
+
+
+class ConnectionOut(Schema):
+    id: UUID
+    name: str
+    type: str
+    bootstrap_servers: str
+    updated_at: datetime
+
+
+class Connections(Schema):
+    items: list[ConnectionOut]
+    count: int
+
+
+class TestStep(Schema):
+    name: str
+    ok: bool
+    message: str
+
+
+class TestResult(Schema):
+    ok: bool
+    steps: list[TestStep]
+
+
+class Topic(Schema):
+    topic: str
+    partitions: int
+
+
+class TopicIn(Body):
+    topic: TopicName
+    partitions: int = Field(2, ge=1, le=1000)
+
+
+class Topics(Schema):
+    items: list[Topic]
+    count: int
+
+
+class Column(Schema):
+    name: str
+    type: str
+
+
+class Sample(Schema):
+    topic: str
+    format: Literal["json", "text"]
+    columns: list[Column]
+    rows: list[dict[str, Any]]
+
+
+@router.get("/connections", response=Connections, summary="List connections")
+def list_connections(request: HttpRequest, page: Query[SearchedPage]) -> Any:
+    """List the connections that steps can name."""
+    rows = Connection.objects.filter(name__icontains=page.search)
+    return page.of(visible(request.auth, rows))
+
+
+@router.post("/connections", response={201: ConnectionOut}, summary="Make a connection")
+def create_connection(request: HttpRequest, body: ConnectionIn) -> Any:
+    """Make a connection to a Kafka cluster."""
+    made = actions.make_connection(request.auth, body.name, body.bootstrap_servers)
+    return Status(201, made)
+
+
+@router.get("/connections/{uuid:connection_id}", response=ConnectionOut, summary="Get a connection")
+def get_connection(request: HttpRequest, connection_id: UUID) -> Any:
+    """Answer one connection."""
+    return visible_or_404(request.auth, Connection.objects.all(), pk=connection_id)
+
+
+@router.put("/connections/{uuid:connection_id}", response=ConnectionOut, summary="Change a connection")
+def update_connection(request: HttpRequest, connection_id: UUID, body: ConnectionIn) -> Any:
+    """Change a connection; running jobs keep the old addresses until they are restarted."""
+    return actions.change_connection(
+        request.auth, connection_id, body.name, body.bootstrap_servers
+    )
+
+
+@router.delete("/connections/{uuid:connection_id}", response={204: None}, summary="Delete a connection")
+def delete_connection(request: HttpRequest, connection_id: UUID) -> Any:
+    """Delete a connection."""
+    actions.delete_connection(request.auth, connection_id)
+    return Status(204, None)
+
+
+@router.post("/connections/{uuid:connection_id}/test", response=TestResult, summary="Test a connection")
+def test_connection(request: HttpRequest, connection_id: UUID) -> Any:
+    """Try to reach the cluster; answers each step of the attempt."""
+    steps = actions.test_connection(request.auth, connection_id)
+    return {"ok": all(step["ok"] for step in steps), "steps": steps}
+
+
+@router.get("/connections/{uuid:connection_id}/topics", response=Topics, summary="List topics")
+def list_topics(request: HttpRequest, connection_id: UUID) -> Any:
+    """List the cluster's topics with their partitions, Kafka's own left out."""
+    topics = actions.list_topics(request.auth, connection_id)
+    items = [{"topic": name, "partitions": count} for name, count in topics.items()]
+    return {"items": items, "count": len(items)}
+
+
+@router.post(
+    "/connections/{uuid:connection_id}/topics", response={201: Topic}, summary="Make a topic"
+)
+def create_topic(request: HttpRequest, connection_id: UUID, body: TopicIn) -> Any:
+    """Make a topic; deployments that wait for it start at once."""
+    connection = actions.make_topic(request.auth, connection_id, body.topic, body.partitions)
+    nudge_those_without_topic(connection.name, body.topic)
+    return Status(201, body.model_dump())
+
+
+@router.get(
+    "/connections/{uuid:connection_id}/topics/{topic}/sample",
+    response=Sample,
+    summary="Sample a topic",
+)
+def sample_topic(
+    request: HttpRequest,
+    connection_id: UUID,
+    topic: Path[TopicName],
+    limit: int = Query(20, ge=1, le=200),
+) -> Any:
+    """Answer the newest rows of a topic and the columns they seem to have."""
+    return actions.sample_topic(request.auth, connection_id, topic, limit)

@@ -1,0 +1,1 @@
+"""Deployments: what should run, what does run, and the reconciler between them."""

@@ -1,0 +1,244 @@
+"""Every write to deployments: what is wanted. Making it so is the reconciler's."""
+
+import hashlib
+import json
+import logging
+from typing import Any, Literal
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from builder.access.activity import record
+from builder.access.permissions import require, visible_or_404
+from builder.connections.models import connections_for_runner
+from builder.deployments.models import Deployment, DeployRequest, Desired, State
+from builder.monitor.tell import tell_state
+from builder.pipelines.actions import freeze
+from builder.pipelines.models import Pipeline, Version
+from builder.refused import Refused, unsound
+from runner.compile import Job, compile_job
+from runner.graph import read_graph
+from runner.problems import InvalidGraph
+
+log = logging.getLogger(__name__)
+
+PENDING = "Waiting for the control worker to start it."
+
+
+def deploy(
+    user: User,
+    pipeline_id: UUID,
+    *,
+    version: int | None = None,
+    environment: str = "default",
+    mode: Literal["auto", "real_time", "micro_batch"] = "auto",
+    start: Any = None,
+    state: Literal["keep", "fresh"] = "keep",
+    comment: str = "",
+    key: str | None = None,
+) -> tuple[Deployment, bool]:
+    """Want a version of a pipeline to run; answers its deployment, and whether it is a new one.
+
+    Without `version` the draft is frozen as one. Asking again for what is already wanted
+    changes nothing; anything else replaces what runs. `key` makes repeating a request
+    harmless. Raises Refused: 422 with the problems of an unsound graph, 422 where the key was
+    used for something else.
+    """
+    pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
+    require(user, "change", Deployment)
+    asked = [str(pipeline_id), version, environment, mode, start, state, comment]
+    digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    if key and (done := _done_before(user, key, digest)):
+        return done, False
+
+    chosen = None if version is None else visible_or_404(
+        user, pipeline.versions.all(), number=version
+    )
+    graph = chosen.graph if chosen else pipeline.graph
+    name = pipeline.slug if environment == "default" else f"{pipeline.slug}--{environment}"
+    job = _compiled(graph, name, mode, start)
+    with transaction.atomic():
+        Pipeline.objects.select_for_update().get(pk=pipeline.pk)
+        if key and (done := _done_before(user, key, digest)):
+            return done, False
+        frozen = chosen or freeze(user, pipeline, graph, comment)
+        deployment, made = _want(
+            user, pipeline, frozen, environment, mode, start, state, name, job
+        )
+        if key:
+            DeployRequest.objects.create(user=user, key=key, digest=digest, deployment=deployment)
+    return deployment, made
+
+
+def stop(user: User, deployment_id: UUID) -> Deployment:
+    """Want a deployment stopped; its checkpoints stay."""
+    with transaction.atomic():
+        deployment = _locked(user, deployment_id)
+        if deployment.desired == Desired.STOPPED:
+            return deployment
+        deployment.desired = Desired.STOPPED
+        deployment.missing_topics = []
+        deployment.retry_at = None
+        if deployment.live_run():
+            _set_state(deployment, State.STOPPING, "Asked to stop; finishing what is under way.")
+        else:
+            _set_state(deployment, State.STOPPED, "Stopped.")
+        record(user, "stop", deployment, f"{user} stopped {deployment}")
+    return deployment
+
+
+def start(user: User, deployment_id: UUID) -> Deployment:
+    """Want a deployment to run; it goes on from its checkpoints."""
+    with transaction.atomic():
+        deployment = _locked(user, deployment_id)
+        if deployment.desired == Desired.RUNNING and deployment.state != State.FAILED:
+            return deployment
+        _begin_anew(deployment)
+        record(user, "start", deployment, f"{user} started {deployment}")
+    return deployment
+
+
+def restart(user: User, deployment_id: UUID) -> Deployment:
+    """Stop what runs and start it again from its checkpoints."""
+    with transaction.atomic():
+        deployment = _locked(user, deployment_id)
+        _begin_anew(deployment)
+        record(user, "restart", deployment, f"{user} restarted {deployment}")
+    return deployment
+
+
+def forget_deployments_of(pipeline: Pipeline) -> None:
+    """Let go of a pipeline's stopped deployments and their files, before it is deleted.
+
+    Raises Refused (409) where one runs or should run.
+    """
+    for deployment in pipeline.deployments.select_for_update():
+        if deployment.desired == Desired.RUNNING or deployment.live_run():
+            raise Refused(409, f"{deployment} runs; stop it first, then delete the pipeline.")
+        transaction.on_commit(lambda id_=str(deployment.pk): _send("remove_folder", id_))
+
+
+def nudge(deployment: Deployment) -> None:
+    """Have the deployment reconciled as soon as this transaction is committed."""
+    transaction.on_commit(lambda: _send("reconcile", str(deployment.pk)))
+
+
+def nudge_those_without_topic(connection: str, topic: str) -> None:
+    """Start at once the deployments that wait for a topic that has just been made."""
+    missing = {"connection": connection, "topic": topic}
+    for deployment in Deployment.objects.filter(desired=Desired.RUNNING).exclude(retry_at=None):
+        if missing in deployment.missing_topics:
+            Deployment.objects.filter(pk=deployment.pk).update(retry_at=None)
+            nudge(deployment)
+
+
+def _locked(user: User, deployment_id: UUID) -> Deployment:
+    visible_or_404(user, Deployment.objects.all(), pk=deployment_id)
+    require(user, "change", Deployment)
+    return visible_or_404(user, Deployment.objects.select_for_update(), pk=deployment_id)
+
+
+def _done_before(user: User, key: str, digest: str) -> Deployment | None:
+    done = DeployRequest.objects.select_related("deployment").filter(user=user, key=key).first()
+    if done is None:
+        return None
+    if done.digest != digest:
+        raise Refused(422, "This Idempotency-Key was used for another request; choose a new one.")
+    return done.deployment
+
+
+def _compiled(graph: Any, name: str, mode: Any, start: Any) -> Job:
+    try:
+        return compile_job(
+            read_graph(graph),
+            name=name,
+            connections=connections_for_runner(),
+            mode=mode,
+            start=start,
+        )
+    except InvalidGraph as error:
+        raise unsound(error.problems, "The pipeline") from None
+
+
+def _want(
+    user: User,
+    pipeline: Pipeline,
+    version: Version,
+    environment: str,
+    mode: str,
+    start: Any,
+    state: str,
+    name: str,
+    job: Job,
+) -> tuple[Deployment, bool]:
+    deployment = (
+        Deployment.objects.select_for_update()
+        .filter(pipeline=pipeline, environment=environment)
+        .first()
+    )
+    made = deployment is None
+    frozen = {
+        "version": version,
+        "mode": mode,
+        "start": start,
+        "name": name,
+        "graph": version.graph,
+        "script": job.script,
+        "segments": [segment.as_json() for segment in job.segments],
+        "topics": [dict(topic) for topic in job.topics],
+        "conf": dict(job.conf),
+    }
+    if deployment is None:
+        deployment = Deployment(pipeline=pipeline, environment=environment, generation=0)
+    elif _is_wanted_already(deployment, frozen, state):
+        return deployment, False
+    for field, value in frozen.items():
+        setattr(deployment, field, value)
+    deployment.fresh = state == "fresh" or deployment.fresh
+    if made:
+        deployment.save()
+    _begin_anew(deployment)
+    kept = ", starting fresh" if state == "fresh" else ""
+    record(user, "deploy", deployment, f"{user} deployed version {version.number}{kept}")
+    return deployment, made
+
+
+def _is_wanted_already(deployment: Deployment, frozen: dict[str, Any], state: str) -> bool:
+    """Whether a second click asks for what the first one has already got."""
+    return (
+        deployment.desired == Desired.RUNNING
+        and deployment.state != State.FAILED
+        and all(getattr(deployment, field) == value for field, value in frozen.items())
+        and (state == "keep" or deployment.fresh)
+    )
+
+
+def _begin_anew(deployment: Deployment) -> None:
+    deployment.desired = Desired.RUNNING
+    deployment.generation += 1
+    deployment.failures = 0
+    deployment.retry_at = None
+    deployment.missing_topics = []
+    message = PENDING if not deployment.live_run() else "Stopping the run that this one replaces."
+    _set_state(deployment, State.PENDING, message)
+
+
+def _set_state(deployment: Deployment, state: State, message: str) -> None:
+    deployment.state = state
+    deployment.message = message
+    deployment.step = None
+    deployment.save()
+    tell_state(deployment)
+    nudge(deployment)
+
+
+def _send(task: str, deployment_id: str) -> None:
+    from builder.deployments import tasks
+
+    try:
+        getattr(tasks, task).apply_async((deployment_id,), retry=False)
+    except OperationalError as error:
+        # What is wanted is in the database; the control worker finds it there by itself.
+        log.warning("Could not nudge the control worker, because Redis is away: %s", error)

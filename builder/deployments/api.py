@@ -1,0 +1,290 @@
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Field, Header, Query, Router, Status
+from pydantic import ConfigDict
+
+from builder.access import activity
+from builder.access.models import Activity
+from builder.access.permissions import visible, visible_or_404
+from builder.deployments import actions
+from builder.deployments.describe import describe, describe_whole, with_names
+from builder.deployments.models import Deployment
+from builder.monitor.points import points
+from builder.paging import Page, SearchedPage
+from builder.schema import ActivityOut, Body, Json, Schema, Segment
+from runner.steps.kafka_source import Start
+
+router = Router(tags=["deployments"])
+
+State = Literal["pending", "starting", "running", "stopping", "stopped", "backing_off", "failed"]
+LOG_BYTES = 256 * 1024
+
+
+class PipelineRef(Schema):
+    id: UUID
+    name: str
+    slug: str
+
+
+class StepMetrics(Schema):
+    in_: int = Field(alias="in")
+    out: int
+    dropped: int
+    rate: float
+
+
+class SegmentMetrics(Schema):
+    model_config = ConfigDict(extra="allow")
+
+    batch: int | None = None
+    batch_ms: float | None = None
+    rate: float | None = None
+    lag: dict[str, int] | None = None
+    watermark: str | None = None
+    state_rows: int | None = None
+    state_bytes: int | None = None
+
+
+class Metrics(Schema):
+    at: datetime
+    rate: float
+    steps: dict[str, StepMetrics]
+    segments: dict[str, SegmentMetrics]
+
+
+class MissingTopic(Schema):
+    connection: str
+    topic: str
+
+
+class DeploymentListed(Schema):
+    id: UUID
+    pipeline: PipelineRef
+    version: int
+    environment: str
+    desired: Literal["running", "stopped"]
+    state: State
+    message: str
+    step: str | None
+    mode: Literal["auto", "real_time", "micro_batch"]
+    segments: list[Segment]
+    metrics: Metrics | None
+    missing_topics: list[MissingTopic]
+    created_at: datetime
+    updated_at: datetime
+
+
+class RunOut(Schema):
+    epoch: int
+    state: State
+    message: str
+    started_at: datetime
+    ended_at: datetime | None
+
+
+class DeploymentOut(DeploymentListed):
+    graph: Json
+    samples: dict[str, list[Json]]
+    runs: list[RunOut]
+
+
+class Deployments(Schema):
+    items: list[DeploymentListed]
+    count: int
+
+
+class DeploymentNew(Body):
+    pipeline: UUID
+    version: int | None = Field(None, ge=1, description="The draft is frozen as one where left out")
+    environment: str = Field("default", pattern=r"^[a-z][a-z0-9-]{0,29}$")
+    start: Start | None = Field(
+        None, description="Where sources begin that no checkpoint knows; else as the steps say"
+    )
+    mode: Literal["auto", "real_time", "micro_batch"] = "auto"
+    state: Literal["keep", "fresh"] = "keep"
+    comment: str = Field("", max_length=500)
+
+
+class PointStep(Schema):
+    in_: int = Field(alias="in")
+    out: int
+    rate: float
+
+
+class Point(Schema):
+    at: datetime
+    rate: float
+    steps: dict[str, PointStep]
+
+
+class Points(Schema):
+    points: list[Point]
+
+
+class Logs(Schema):
+    epoch: int | None
+    lines: list[str]
+    truncated: bool
+
+
+class Activities(Schema):
+    items: list[ActivityOut]
+    count: int
+
+
+def _one(request: HttpRequest, deployment_id: UUID) -> Deployment:
+    return visible_or_404(
+        request.auth, with_names(Deployment.objects.all()), pk=deployment_id
+    )
+
+
+@router.get("/deployments", response=Deployments, by_alias=True, summary="List deployments")
+def list_deployments(
+    request: HttpRequest, page: Query[SearchedPage], pipeline: UUID | None = None
+) -> Any:
+    """List deployments, newest first; `pipeline` leaves only those of one."""
+    rows = Deployment.objects.filter(pipeline__name__icontains=page.search)
+    if pipeline is not None:
+        rows = rows.filter(pipeline=pipeline)
+    found = page.of(with_names(visible(request.auth, rows)))
+    found["items"] = [describe(deployment) for deployment in found["items"]]
+    return found
+
+
+@router.post(
+    "/deployments",
+    response={200: DeploymentOut, 201: DeploymentOut},
+    by_alias=True,
+    summary="Deploy a pipeline",
+)
+def create_deployment(
+    request: HttpRequest,
+    body: DeploymentNew,
+    key: str | None = Header(None, alias="Idempotency-Key", max_length=200),
+) -> Any:
+    """Make or replace the pipeline's deployment in an environment; answers at once.
+
+    422 with `problems` where the graph is not sound. Repeating a request with the same
+    `Idempotency-Key` is harmless.
+    """
+    start = body.start if body.start is None or isinstance(body.start, str) else (
+        body.start.model_dump(mode="json")
+    )
+    deployment, made = actions.deploy(
+        request.auth,
+        body.pipeline,
+        version=body.version,
+        environment=body.environment,
+        mode=body.mode,
+        start=start,
+        state=body.state,
+        comment=body.comment,
+        key=key,
+    )
+    return Status(201 if made else 200, describe_whole(_one(request, deployment.pk)))
+
+
+@router.get(
+    "/deployments/{uuid:deployment_id}", response=DeploymentOut, by_alias=True, summary="Get a deployment"
+)
+def get_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
+    """Answer a deployment with its graph, newest rows and runs."""
+    return describe_whole(_one(request, deployment_id))
+
+
+@router.post(
+    "/deployments/{uuid:deployment_id}/stop", response=DeploymentOut, by_alias=True, summary="Stop"
+)
+def stop_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
+    """Want it stopped; its checkpoints stay."""
+    actions.stop(request.auth, deployment_id)
+    return describe_whole(_one(request, deployment_id))
+
+
+@router.post(
+    "/deployments/{uuid:deployment_id}/start", response=DeploymentOut, by_alias=True, summary="Start"
+)
+def start_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
+    """Want it to run; it goes on from its checkpoints."""
+    actions.start(request.auth, deployment_id)
+    return describe_whole(_one(request, deployment_id))
+
+
+@router.post(
+    "/deployments/{uuid:deployment_id}/restart",
+    response=DeploymentOut,
+    by_alias=True,
+    summary="Restart",
+)
+def restart_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
+    """Stop it and start it again from its checkpoints."""
+    actions.restart(request.auth, deployment_id)
+    return describe_whole(_one(request, deployment_id))
+
+
+@router.get(
+    "/deployments/{uuid:deployment_id}/metrics",
+    response=Points,
+    by_alias=True,
+    summary="Counts and rates over time",
+)
+def get_metrics(
+    request: HttpRequest,
+    deployment_id: UUID,
+    from_: datetime | None = Query(None, alias="from"),
+    to: datetime | None = Query(None),
+    step: str | None = Query(None, max_length=63, pattern="^[a-z0-9_]+$"),
+) -> Any:
+    """Answer up to 600 points of the last hour, or of another time of the last day."""
+    return {"points": points(_one(request, deployment_id), from_, to, step)}
+
+
+@router.get("/deployments/{uuid:deployment_id}/logs", response=Logs, summary="The log of a run")
+def get_logs(
+    request: HttpRequest,
+    deployment_id: UUID,
+    epoch: int | None = Query(None, ge=1, description="Which run; the newest where left out"),
+    lines: int = Query(500, ge=1, le=5000),
+) -> Any:
+    """Answer the last lines that a run has written."""
+    deployment = _one(request, deployment_id)
+    runs = deployment.runs.all()
+    run = runs.first() if epoch is None else visible_or_404(request.auth, runs, epoch=epoch)
+    if run is None:
+        return {"epoch": None, "lines": [], "truncated": False}
+    run.deployment = deployment
+    tail, truncated = _tail(run.folder / "log.txt", lines)
+    return {"epoch": run.epoch, "lines": tail, "truncated": truncated}
+
+
+@router.get(
+    "/deployments/{uuid:deployment_id}/activity", response=Activities, summary="Who did what"
+)
+def list_activity(request: HttpRequest, deployment_id: UUID, page: Query[Page]) -> Any:
+    """List what was done to a deployment, newest first."""
+    deployment = _one(request, deployment_id)
+    found = page.of(
+        Activity.objects.filter(subject_id=deployment.pk).select_related("user")
+    )
+    found["items"] = [activity.as_json(a) for a in found["items"]]
+    return found
+
+
+def _tail(path: Path, most: int) -> tuple[list[str], bool]:
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - LOG_BYTES))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return [], False
+    found = text.splitlines()
+    cut = size > LOG_BYTES or len(found) > most
+    if size > LOG_BYTES:
+        found = found[1:]
+    return found[-most:], cut

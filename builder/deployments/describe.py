@@ -1,0 +1,54 @@
+"""A deployment as the API and the websocket say it."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+
+from builder.deployments.models import Deployment
+
+Json = dict[str, Any]
+
+
+def with_names(rows: QuerySet[Deployment]) -> QuerySet[Deployment]:
+    """The rows with all that `describe` needs."""
+    return rows.select_related("pipeline", "version")
+
+
+def describe(deployment: Deployment) -> Json:
+    """A deployment as lists show it."""
+    pipeline = deployment.pipeline
+    return {
+        "id": str(deployment.id),
+        "pipeline": {"id": str(pipeline.id), "name": pipeline.name, "slug": pipeline.slug},
+        "version": deployment.version.number,
+        "environment": deployment.environment,
+        "desired": deployment.desired,
+        "state": deployment.state,
+        "message": deployment.message,
+        "step": deployment.step,
+        "mode": deployment.mode,
+        "segments": deployment.segments,
+        "metrics": deployment.metrics,
+        "missing_topics": deployment.missing_topics,
+        "created_at": deployment.created_at.isoformat(),
+        "updated_at": deployment.updated_at.isoformat(),
+    }
+
+
+def describe_whole(deployment: Deployment) -> Json:
+    """A deployment with its graph, newest rows and newest runs."""
+    return {
+        **describe(deployment),
+        "graph": deployment.graph,
+        "samples": deployment.samples,
+        "runs": [
+            {
+                "epoch": run.epoch,
+                "state": run.state,
+                "message": run.message,
+                "started_at": run.started_at.isoformat(),
+                "ended_at": run.ended_at and run.ended_at.isoformat(),
+            }
+            for run in deployment.runs.all()[:50]
+        ],
+    }

@@ -1,0 +1,154 @@
+import uuid
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from builder.pipelines.models import Pipeline, Version
+
+
+class State(models.TextChoices):
+    PENDING = "pending"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    BACKING_OFF = "backing_off"
+    FAILED = "failed"
+
+
+class Desired(models.TextChoices):
+    RUNNING = "running"
+    STOPPED = "stopped"
+
+
+class Deployment(models.Model):
+    """A version that should run in an environment: what is wanted, and what is so."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    pipeline = models.ForeignKey(Pipeline, models.CASCADE, related_name="deployments")
+    environment = models.SlugField(max_length=30, default="default")
+    version = models.ForeignKey(Version, models.CASCADE, related_name="+")
+
+    # What is wanted. A run of an older generation is stopped and replaced.
+    desired = models.CharField(max_length=10, choices=Desired.choices, default=Desired.RUNNING)
+    generation = models.PositiveIntegerField(default=1)
+    mode = models.CharField(max_length=20, default="auto")
+    start = models.JSONField(null=True)
+    # Whether the next run begins without the checkpoints that are there.
+    fresh = models.BooleanField(default=False)
+
+    # Frozen when deployed: exactly what runs.
+    name = models.CharField(max_length=100)
+    graph = models.JSONField()
+    script = models.TextField()
+    segments = models.JSONField(default=list)
+    topics = models.JSONField(default=list)
+    conf = models.JSONField(default=dict)
+
+    # What is so.
+    state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
+    message = models.CharField(max_length=2000, blank=True)
+    step = models.CharField(max_length=63, null=True)
+    missing_topics = models.JSONField(default=list)
+    failures = models.PositiveIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True)
+    metrics = models.JSONField(null=True)
+    samples = models.JSONField(default=dict)
+    # Counts the events told about this deployment.
+    seq = models.PositiveBigIntegerField(default=0)
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("-created_at", "id")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("pipeline", "environment"), name="one_deployment_per_environment"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.pipeline} in {self.environment}"
+
+    @property
+    def folder(self) -> Path:
+        """Where the files of its runs and checkpoints stand."""
+        root: Path = settings.HEADRACE_DATA
+        return root / "deployments" / str(self.id)
+
+    @property
+    def rate(self) -> float:
+        """Rows per second that its sources give now."""
+        return float((self.metrics or {}).get("rate", 0.0))
+
+    def live_run(self) -> "Run | None":
+        return self.runs.filter(ended_at=None).first()
+
+
+class Run(models.Model):
+    """One process attempt of a deployment. Without `ended_at` it is live."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    deployment = models.ForeignKey(Deployment, models.CASCADE, related_name="runs")
+    epoch = models.PositiveIntegerField()
+    generation = models.PositiveIntegerField()
+
+    # Which process it is: a pid alone may be another's after a while, or after a reboot.
+    boot_id = models.CharField(max_length=36, blank=True)
+    pid = models.PositiveIntegerField(null=True)
+    start_ticks = models.PositiveBigIntegerField(null=True)
+
+    state = models.CharField(max_length=20, choices=State.choices, default=State.STARTING)
+    message = models.CharField(max_length=2000, blank=True)
+    exit = models.JSONField(null=True)
+    started_at = models.DateTimeField()
+    running_at = models.DateTimeField(null=True)
+    stop_asked_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    heartbeat = models.DateTimeField(null=True)
+
+    # How far its events are read, and what earlier runs had counted when it began.
+    events_offset = models.PositiveBigIntegerField(default=0)
+    counts_before = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ("-epoch",)
+        constraints = (
+            models.UniqueConstraint(fields=("deployment", "epoch"), name="one_run_per_epoch"),
+            models.UniqueConstraint(
+                fields=("deployment",),
+                condition=models.Q(ended_at=None),
+                name="one_live_run_per_deployment",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"run {self.epoch} of {self.deployment}"
+
+    @property
+    def folder(self) -> Path:
+        return self.deployment.folder / "runs" / str(self.epoch)
+
+
+class DeployRequest(models.Model):
+    """A request to deploy that carried an Idempotency-Key, so that repeating it is harmless."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    key = models.CharField(max_length=200)
+    # Of what was asked: the same key must not ask for something else.
+    digest = models.CharField(max_length=64)
+    deployment = models.ForeignKey(Deployment, models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("user", "key"), name="one_request_per_key"),
+        )
+
+    def __str__(self) -> str:
+        return self.key
+
+

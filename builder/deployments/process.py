@@ -1,0 +1,123 @@
+"""The process of a run: its folder, its start, and whether it is still the same process."""
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+
+from builder.connections.models import connections_for_runner
+from builder.deployments.models import Deployment, Run
+from runner import launch as launcher
+from runner.jars import spark_jars
+
+
+class CheckpointsInUse(Exception):
+    """A process holds the checkpoints; they can't be deleted under it."""
+
+
+def write_folder(run: Run) -> None:
+    """Write all that the run's process needs, readable by its owner only."""
+    deployment = run.deployment
+    checkpoints = deployment.folder / "checkpoints"
+    for folder in (run.folder, checkpoints):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    about = {
+        "deployment": str(deployment.id),
+        "run": str(run.id),
+        "name": deployment.name,
+        "epoch": run.epoch,
+        "graph": deployment.graph,
+        "segments": deployment.segments,
+        "topics": deployment.topics,
+        "conf": deployment.conf,
+        # As they are now: the embedded broker may have moved since it was deployed.
+        "connections": connections_for_runner(),
+        "checkpoints": str(checkpoints),
+        "master": settings.ENVIRONMENT.spark_master,
+        "jars": [str(jar) for jar in spark_jars()],
+    }
+    _write(run.folder / "run.json", json.dumps(about, indent=1))
+    _write(run.folder / "job.py", deployment.script)
+
+
+def start(run: Run) -> None:
+    """Start the run's process and note on the run (unsaved) which one it is."""
+    _identify(run, launcher.launch(run.folder))
+
+
+def adopt(run: Run) -> bool:
+    """Note on the run (unsaved) the process that was started for it, if there is one.
+
+    Needed where a worker died between starting a process and saving which one it is.
+    """
+    process = launcher.find(run.folder)
+    if process is not None:
+        _identify(run, process)
+    return process is not None
+
+
+def is_alive(run: Run) -> bool:
+    """Whether the run's process lives: that very process, since the same boot."""
+    return run.pid is not None and launcher.is_alive(_process(run))
+
+
+def ask_to_stop(run: Run) -> None:
+    """Ask the process to stop cleanly; it takes its time."""
+    launcher.stop(_process(run))
+
+
+def kill(run: Run) -> None:
+    """End the process and all that it started, at once."""
+    launcher.kill(_process(run))
+
+
+def exit_of(run: Run) -> dict[str, object] | None:
+    """How the process said it ended; None where it could not say."""
+    try:
+        said: dict[str, object] = json.loads((run.folder / "exit.json").read_text())
+        return said
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+
+
+def clear_checkpoints(deployment: Deployment) -> None:
+    """Delete a deployment's checkpoints. Raises CheckpointsInUse while a process holds them."""
+    folder = deployment.folder / "checkpoints"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _held(folder / "lock"):
+        for path in folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != "lock":
+                path.unlink()
+
+
+@contextmanager
+def _held(lock: Path) -> Iterator[None]:
+    with open(os.open(lock, os.O_CREAT | os.O_RDWR, 0o600), "r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CheckpointsInUse from None
+        yield
+
+
+def _write(path: Path, text: str) -> None:
+    with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text)
+
+
+def _identify(run: Run, process: launcher.JobProcess) -> None:
+    run.boot_id = process.boot_id
+    run.pid = process.pid
+    run.start_ticks = process.start_ticks
+
+
+def _process(run: Run) -> launcher.JobProcess:
+    assert run.pid is not None and run.start_ticks is not None
+    return launcher.JobProcess(boot_id=run.boot_id, pid=run.pid, start_ticks=run.start_ticks)

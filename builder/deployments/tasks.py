@@ -1,0 +1,38 @@
+"""Make what is wanted so. Each task is short, and harmless to repeat."""
+
+import shutil
+from uuid import UUID
+
+from celery import shared_task
+from django.conf import settings
+from django.db.models import Q
+
+from builder.deployments.models import Deployment, Desired, State
+from builder.deployments.reconcile import reconcile as reconcile_deployment
+
+
+@shared_task
+def reconcile(deployment_id: str) -> None:
+    """Bring one deployment from what runs to what should run."""
+    reconcile_deployment(deployment_id)
+
+
+@shared_task
+def reconcile_all() -> None:
+    """Look after every deployment that runs, or should run and may."""
+    at_rest = Q(desired=Desired.STOPPED, state=State.STOPPED) | Q(state=State.FAILED)
+    for id_ in (
+        Deployment.objects.filter(~at_rest | Q(runs__isnull=False, runs__ended_at=None))
+        .distinct()
+        .values_list("id", flat=True)
+    ):
+        reconcile.apply_async((str(id_),), expires=10)
+
+
+@shared_task
+def remove_folder(deployment_id: str) -> None:
+    """Remove the files of a deployment that is no more."""
+    if not Deployment.objects.filter(pk=UUID(deployment_id)).exists():
+        shutil.rmtree(
+            settings.HEADRACE_DATA / "deployments" / str(UUID(deployment_id)), ignore_errors=True
+        )

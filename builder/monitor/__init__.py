@@ -1,0 +1,1 @@
+"""Monitor: a run's events into the database and to the browser."""

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class MonitorConfig(AppConfig):
+    name = "builder.monitor"
+    label = "monitor"

@@ -1,0 +1,198 @@
+"""Read what a run says, keep it, and tell it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import transaction
+
+from builder.deployments.models import Deployment, Desired, Run, State
+from builder.monitor.models import Metric
+from builder.monitor.tell import tell
+from runner.events import read_events
+
+Json = dict[str, Any]
+
+MAX_ROWS = 50
+MAX_LOGS = 50
+COUNTS = ("in", "out", "dropped")
+
+
+def follow_run(run: Run) -> None:
+    """Take in the complete lines that a run has added to its events since the last time.
+
+    In one short transaction: the run's and deployment's state, newest metrics and rows, one
+    point per second, the byte offset read up to. Harmless to repeat, at any time.
+    """
+    path = run.folder / "events.jsonl"
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        return
+    # Without this look, every tick would take the database's write lock for nothing.
+    if size <= run.events_offset:
+        return
+    with transaction.atomic():
+        deployment = Deployment.objects.select_for_update().filter(pk=run.deployment_id).first()
+        locked = Run.objects.select_for_update().filter(pk=run.pk, ended_at=None).first()
+        if deployment is None or locked is None:
+            return
+        events, offset = read_events(path, locked.events_offset)
+        if offset == locked.events_offset:
+            return
+        locked.events_offset = offset
+        locked.heartbeat = datetime.now(UTC)
+        locked.deployment = deployment
+        told = _take_in(deployment, locked, events)
+        locked.save()
+        deployment.save()
+        tell(deployment, told)
+    run.refresh_from_db()
+
+
+def quiet(deployment: Deployment, at: datetime) -> None:
+    """Let every rate fall to nothing: no run is live. Saves and tells it."""
+    metrics = deployment.metrics
+    if not metrics or not metrics["rate"] and not any(s["rate"] for s in metrics["steps"].values()):
+        return
+    metrics["rate"] = 0.0
+    for step in metrics["steps"].values():
+        step["rate"] = 0.0
+    for segment in metrics["segments"].values():
+        segment["rate"] = 0.0
+    _keep_point(deployment, at)
+    deployment.save()
+    tell(deployment, [{"type": "metrics", **metrics}])
+
+
+def counts(deployment: Deployment) -> Json:
+    """What all runs so far have counted, by step."""
+    steps = (deployment.metrics or {}).get("steps", {})
+    return {id_: {c: step[c] for c in COUNTS} for id_, step in steps.items()}
+
+
+def _take_in(deployment: Deployment, run: Run, events: list[Json]) -> list[Json]:
+    """Apply the events to both rows (unsaved); answers those to tell, the stale ones left out."""
+    told: list[Json] = []
+    metrics: Json | None = None
+    logs = [event for event in events if event["type"] == "log"]
+    # Whoever floods the log is cut short here; log.txt has it all.
+    skipped = {id(event) for event in logs[:-MAX_LOGS]}
+    samples: dict[str, Json] = {}
+    for event in events:
+        match event["type"]:
+            case "state":
+                told += _take_state(deployment, run, event)
+            case "metrics":
+                metrics = _merged(metrics, event)
+                _take_metrics(deployment, run, metrics)
+            case "sample":
+                event["rows"] = event["rows"][-MAX_ROWS:]
+                samples[event["step"]] = event
+            case "problem":
+                _take_problem(deployment, event)
+                told.append(event)
+            case "log" if id(event) not in skipped:
+                told.append(event)
+    for step, event in samples.items():
+        deployment.samples = {**deployment.samples, step: event["rows"]}
+        told.append(event)
+    if metrics is not None:
+        told.append({"type": "metrics", **(deployment.metrics or {})})
+    return told
+
+
+def _take_state(deployment: Deployment, run: Run, event: Json) -> list[Json]:
+    if event["state"] not in State.values:
+        return []
+    run.state = event["state"]
+    run.message = (event.get("message") or "")[:2000]
+    if run.state == State.RUNNING and run.running_at is None:
+        run.running_at = datetime.now(UTC)
+    is_wanted = (
+        deployment.desired == Desired.RUNNING
+        and deployment.generation == run.generation
+        and run.stop_asked_at is None
+    )
+    # How a run ends is told when it has ended: only then is it known what comes next.
+    if not is_wanted or run.state not in (State.STARTING, State.RUNNING):
+        return []
+    deployment.state = run.state
+    deployment.message = run.message
+    deployment.step = event.get("step")
+    if run.state == State.RUNNING:
+        deployment.missing_topics = []
+    about = {"desired": deployment.desired, "missing_topics": deployment.missing_topics}
+    return [{**event, "message": run.message, **about}]
+
+
+def _merged(metrics: Json | None, event: Json) -> Json:
+    """An event may leave out what has not changed since the one before."""
+    if metrics is None:
+        return event
+    return {
+        **event,
+        "steps": {**metrics["steps"], **event["steps"]},
+        "segments": {**metrics["segments"], **event["segments"]},
+    }
+
+
+def _take_metrics(deployment: Deployment, run: Run, event: Json) -> None:
+    """Add what earlier runs had counted, so that counts go on after a restart."""
+    before = run.counts_before
+    known = (deployment.metrics or {}).get("steps", {})
+    steps = {}
+    for id_ in {**known, **before, **event["steps"]}:
+        now = event["steps"].get(id_)
+        if now is None:
+            steps[id_] = {**known.get(id_, before.get(id_, {})), "rate": 0.0}
+        else:
+            earlier = before.get(id_, {})
+            steps[id_] = {c: (now.get(c) or 0) + earlier.get(c, 0) for c in COUNTS}
+            steps[id_]["rate"] = now.get("rate") or 0.0
+    entered = {edge["to"] for edge in deployment.graph["edges"]}
+    deployment.metrics = {
+        "at": event["at"],
+        "rate": sum(step["rate"] for id_, step in steps.items() if id_ not in entered),
+        "steps": steps,
+        "segments": event["segments"],
+    }
+    _keep_point(deployment, datetime.fromisoformat(event["at"]))
+
+
+def _keep_point(deployment: Deployment, at: datetime) -> None:
+    metrics = deployment.metrics or {}
+    Metric.objects.update_or_create(
+        deployment=deployment,
+        at=at.replace(microsecond=0),
+        defaults={
+            "rate": metrics["rate"],
+            "steps": {
+                id_: {"in": s["in"], "out": s["out"], "rate": s["rate"]}
+                for id_, s in metrics["steps"].items()
+            },
+        },
+    )
+
+
+def _take_problem(deployment: Deployment, event: Json) -> None:
+    topic = event.get("topic")
+    if not topic:
+        return
+    connection = next(
+        (
+            use["connection"]
+            for use in deployment.topics
+            if use.get("topic") == topic and event["step"] in (None, use["step"])
+        ),
+        None,
+    )
+    missing = {"connection": connection, "topic": topic}
+    if connection and missing not in deployment.missing_topics:
+        deployment.missing_topics = [*deployment.missing_topics, missing]
+
+
+def live_runs() -> list[Run]:
+    """The runs that have not ended as far as we know."""
+    return list(Run.objects.filter(ended_at=None).select_related("deployment"))
+
+

@@ -1,0 +1,1 @@
+"""Pipelines: drafts, versions, templates."""

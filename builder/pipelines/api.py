@@ -1,0 +1,401 @@
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import Max, Prefetch, QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from ninja import Field, Query, Router, Status
+
+from builder.access.permissions import visible, visible_or_404
+from builder.connections.models import connections_for_runner
+from builder.deployments.models import Deployment
+from builder.paging import Page, SearchedPage
+from builder.pipelines import actions
+from builder.pipelines.check_draft import check_draft
+from builder.pipelines.diff import diff
+from builder.pipelines.models import Pipeline, Version
+from builder.pipelines.templates import templates
+from builder.refused import unsound
+from builder.schema import Body, Json, Name, ProblemOut, Schema, Segment
+from runner.check import check
+from runner.compile import compile_job
+from runner.graph import read_graph
+from runner.plan import plan
+from runner.steps import catalogue
+
+router = Router(tags=["pipelines"])
+
+Mode = Literal["auto", "real_time", "micro_batch"]
+
+
+class InputPort(Schema):
+    name: str
+    kinds: list[str]
+    many: bool
+
+
+class StepTypeOut(Schema):
+    type: str
+    title: str
+    help: str
+    group: Literal["Sources", "Rows", "State", "Sinks"]
+    icon: str
+    inputs: list[InputPort]
+    outputs: list[str]
+    outputs_from: str | None
+    real_time: bool
+    config_schema: Json = Field(alias="schema", description="JSON Schema of the step's config")
+
+
+class GraphIn(Body):
+    graph: Json
+
+
+class CompileIn(Body):
+    graph: Json
+    mode: Mode = "auto"
+
+
+class CheckedColumn(Schema):
+    name: str
+    type: str | None
+
+
+class CheckedStep(Schema):
+    kind: Literal["stream", "table", "lookup"]
+    key: list[str]
+    columns: list[CheckedColumn]
+    mode: Literal["real_time", "micro_batch"] | None
+    segment: str | None
+
+
+class CheckOut(Schema):
+    problems: list[ProblemOut]
+    steps: dict[str, CheckedStep]
+    analyzed: bool = Field(description="Whether Spark had its say; if not, types may be missing")
+
+
+class Program(Schema):
+    script: str
+    segments: list[Segment]
+
+
+class TemplateOut(Schema):
+    name: str
+    title: str
+    about: str
+    graph: Json
+
+
+class PipelineDeployment(Schema):
+    id: UUID
+    state: str
+    message: str
+    rate: float
+
+
+class PipelineHead(Schema):
+    id: UUID
+    name: str
+    slug: str
+    owner: str | None
+    revision: int
+    updated_at: datetime
+    latest_version: int | None
+    deployment: PipelineDeployment | None
+
+
+class PipelineListed(PipelineHead):
+    steps: int
+
+
+class PipelineOut(PipelineHead):
+    graph: Json
+
+
+class Pipelines(Schema):
+    items: list[PipelineListed]
+    count: int
+
+
+class PipelineNew(Body):
+    name: Name | None = None
+    graph: Json | None = None
+    template: str | None = Field(None, max_length=100)
+
+
+class PipelineChange(Body):
+    revision: int = Field(description="The revision that was edited")
+    name: Name | None = None
+    graph: Json | None = None
+
+
+class PipelineImport(Body):
+    name: Name | None = None
+    graph: Json
+
+
+class VersionNew(Body):
+    comment: str = Field("", max_length=500)
+
+
+class VersionListed(Schema):
+    number: int
+    comment: str
+    created_by: str | None
+    created_at: datetime
+
+
+class VersionOut(VersionListed):
+    graph: Json
+
+
+class Versions(Schema):
+    items: list[VersionListed]
+    count: int
+
+
+class FieldChange(Schema):
+    step: str
+    field: str
+    from_: Any = Field(None, alias="from")
+    to: Any = None
+
+
+class StepsDiff(Schema):
+    added: list[str]
+    removed: list[str]
+    changed: list[FieldChange]
+
+
+class EdgesDiff(Schema):
+    added: list[Json]
+    removed: list[Json]
+
+
+class Diff(Schema):
+    steps: StepsDiff
+    edges: EdgesDiff
+
+
+class PlannedTopic(Schema):
+    connection: str
+    step: str
+    use: Literal["read", "write", "dead_letters", "console"]
+    topic: str | None = None
+    pattern: str | None = None
+
+
+class PlannedSegment(Segment):
+    checkpoint: str
+
+
+class PlanOut(Schema):
+    segments: list[PlannedSegment]
+    topics: list[PlannedTopic]
+
+
+# --- A graph as such
+
+@router.get("/step-types", response=list[StepTypeOut], by_alias=True, summary="The catalogue of step types")
+def list_step_types(request: HttpRequest) -> Any:
+    """Answer the palette: each step type with its ports and the JSON Schema of its config."""
+    return catalogue()
+
+
+@router.get("/templates", response=list[TemplateOut], summary="List templates")
+def list_templates(request: HttpRequest) -> Any:
+    """List pipelines to begin with."""
+    return list(templates().values())
+
+
+@router.post("/check", response=CheckOut, summary="Check a graph")
+def check_graph(request: HttpRequest, body: GraphIn) -> Any:
+    """Answer everything known about a draft, Spark's word on columns included."""
+    return check_draft(body.graph)
+
+
+@router.post("/compile", response=Program, summary="Compile a graph")
+def compile_graph(request: HttpRequest, body: CompileIn) -> Any:
+    """Answer the PySpark program of a sound graph; 422 with `problems` for another."""
+    job = compile_job(
+        read_graph(body.graph), name="pipeline", connections=connections_for_runner(), mode=body.mode
+    )
+    return {"script": job.script, "segments": [s.as_json() for s in job.segments]}
+
+
+# --- Drafts
+
+def _with_deployments(rows: QuerySet[Pipeline]) -> QuerySet[Pipeline]:
+    newest_first = Deployment.objects.order_by("-updated_at")
+    return (
+        rows.select_related("owner")
+        .annotate(latest_version=Max("versions__number"))
+        .prefetch_related(Prefetch("deployments", newest_first, to_attr="newest_deployments"))
+    )
+
+
+def _head(pipeline: Any) -> Json:
+    deployment = next(iter(pipeline.newest_deployments), None)
+    return {
+        "id": pipeline.id,
+        "name": pipeline.name,
+        "slug": pipeline.slug,
+        "owner": pipeline.owner.username if pipeline.owner else None,
+        "revision": pipeline.revision,
+        "updated_at": pipeline.updated_at,
+        "latest_version": pipeline.latest_version,
+        "deployment": deployment
+        and {
+            "id": deployment.id,
+            "state": deployment.state,
+            "message": deployment.message,
+            "rate": deployment.rate,
+        },
+    }
+
+
+def _whole(request: HttpRequest, pipeline_id: UUID) -> Json:
+    pipeline = visible_or_404(
+        request.auth, _with_deployments(Pipeline.objects.all()), pk=pipeline_id
+    )
+    return {**_head(pipeline), "graph": pipeline.graph}
+
+
+@router.get("/pipelines", response=Pipelines, summary="List pipelines")
+def list_pipelines(request: HttpRequest, page: Query[SearchedPage]) -> Any:
+    """List pipelines, last changed first."""
+    rows = Pipeline.objects.filter(name__icontains=page.search)
+    found = page.of(_with_deployments(visible(request.auth, rows)))
+    found["items"] = [{**_head(p), "steps": len(p.graph["steps"])} for p in found["items"]]
+    return found
+
+
+@router.post("/pipelines", response={201: PipelineOut}, summary="Make a pipeline")
+def create_pipeline(request: HttpRequest, body: PipelineNew) -> Any:
+    """Make a draft: empty, of a graph, or of a template."""
+    made = actions.make_pipeline(request.auth, body.name, body.graph, body.template)
+    return Status(201, _whole(request, made.id))
+
+
+@router.post("/pipelines/import", response={201: PipelineOut}, summary="Import a pipeline")
+def import_pipeline(request: HttpRequest, body: PipelineImport) -> Any:
+    """Make a draft of what `export?format=json` gave."""
+    made = actions.make_pipeline(request.auth, body.name, body.graph)
+    return Status(201, _whole(request, made.id))
+
+
+@router.get("/pipelines/{uuid:pipeline_id}", response=PipelineOut, summary="Get a pipeline")
+def get_pipeline(request: HttpRequest, pipeline_id: UUID) -> Any:
+    """Answer a draft with its graph."""
+    return _whole(request, pipeline_id)
+
+
+@router.put("/pipelines/{uuid:pipeline_id}", response=PipelineOut, summary="Save a pipeline")
+def update_pipeline(request: HttpRequest, pipeline_id: UUID, body: PipelineChange) -> Any:
+    """Save a draft; 409 with the newer graph where somebody saved in between."""
+    actions.save_pipeline(request.auth, pipeline_id, body.revision, body.name, body.graph)
+    return _whole(request, pipeline_id)
+
+
+@router.delete("/pipelines/{uuid:pipeline_id}", response={204: None}, summary="Delete a pipeline")
+def delete_pipeline(request: HttpRequest, pipeline_id: UUID) -> Any:
+    """Delete a pipeline; 409 while a deployment of it runs."""
+    actions.delete_pipeline(request.auth, pipeline_id)
+    return Status(204, None)
+
+
+@router.get("/pipelines/{uuid:pipeline_id}/plan", response=PlanOut, exclude_none=True, summary="Plan a pipeline")
+def get_plan(
+    request: HttpRequest,
+    pipeline_id: UUID,
+    format: Literal["json", "text"] = "json",
+    mode: Mode = "auto",
+) -> Any:
+    """Answer the segments of a sound draft, as JSON or (`format=text`) for people."""
+    pipeline = visible_or_404(request.auth, Pipeline.objects.all(), pk=pipeline_id)
+    graph, connections = pipeline.read(), connections_for_runner()
+    if errors := check(graph, connections).errors:
+        raise unsound(errors, "The pipeline")
+    planned = plan(graph, mode)
+    if planned.problems:
+        raise unsound(list(planned.problems), "The pipeline")
+    if format == "text":
+        return HttpResponse(planned.as_text(), content_type="text/plain; charset=utf-8")
+    job = compile_job(graph, name=pipeline.slug, connections=connections, mode=mode)
+    return {
+        "segments": [{**s.as_json(), "checkpoint": s.checkpoint} for s in planned.segments],
+        "topics": list(job.topics),
+    }
+
+
+@router.get("/pipelines/{uuid:pipeline_id}/export", summary="Export a pipeline")
+def export_pipeline(
+    request: HttpRequest, pipeline_id: UUID, format: Literal["json", "pyspark"] = "json"
+) -> HttpResponse:
+    """Answer a file: the draft as JSON, or its program, which runs by plain `spark-submit`."""
+    pipeline = visible_or_404(request.auth, Pipeline.objects.all(), pk=pipeline_id)
+    if format == "json":
+        answer: HttpResponse = JsonResponse(
+            {"name": pipeline.name, "graph": pipeline.graph}, json_dumps_params={"indent": 1}
+        )
+        name = f"{pipeline.slug}.json"
+    else:
+        job = compile_job(
+            pipeline.read(), name=pipeline.slug, connections=connections_for_runner()
+        )
+        answer = HttpResponse(job.script, content_type="text/x-python; charset=utf-8")
+        name = f"{pipeline.slug}.py"
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+# --- Versions
+
+def _version(version: Version) -> Json:
+    return {
+        "number": version.number,
+        "comment": version.comment,
+        "created_by": version.created_by.username if version.created_by else None,
+        "created_at": version.created_at,
+        "graph": version.graph,
+    }
+
+
+def _versions(request: HttpRequest, pipeline_id: UUID) -> QuerySet[Version]:
+    pipeline = visible_or_404(request.auth, Pipeline.objects.all(), pk=pipeline_id)
+    return pipeline.versions.select_related("created_by")
+
+
+@router.post("/pipelines/{uuid:pipeline_id}/versions", response={201: VersionOut}, summary="Make a version")
+def create_version(request: HttpRequest, pipeline_id: UUID, body: VersionNew) -> Any:
+    """Freeze the draft; where nothing changed since the newest version, that one is answered."""
+    return Status(201, _version(actions.make_version(request.auth, pipeline_id, body.comment)))
+
+
+@router.get("/pipelines/{uuid:pipeline_id}/versions", response=Versions, summary="List versions")
+def list_versions(request: HttpRequest, pipeline_id: UUID, page: Query[Page]) -> Any:
+    """List the frozen graphs of a pipeline, newest first."""
+    found = page.of(_versions(request, pipeline_id))
+    found["items"] = [_version(version) for version in found["items"]]
+    return found
+
+
+@router.get("/pipelines/{uuid:pipeline_id}/versions/{int:number}", response=VersionOut, summary="Get a version")
+def get_version(request: HttpRequest, pipeline_id: UUID, number: int) -> Any:
+    """Answer a frozen graph."""
+    return _version(visible_or_404(request.auth, _versions(request, pipeline_id), number=number))
+
+
+@router.get(
+    "/pipelines/{uuid:pipeline_id}/versions/{int:before}/diff/{int:after}",
+    response=Diff,
+    by_alias=True,
+    summary="Compare two versions",
+)
+def diff_versions(request: HttpRequest, pipeline_id: UUID, before: int, after: int) -> Any:
+    """Answer what changed from one version to another."""
+    rows = _versions(request, pipeline_id)
+    first = visible_or_404(request.auth, rows, number=before)
+    second = visible_or_404(request.auth, rows, number=after)
+    return diff(read_graph(first.graph), read_graph(second.graph))

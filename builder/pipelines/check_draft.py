@@ -1,0 +1,72 @@
+"""Everything known about a draft: Headrace's own checks, and Spark's word where it can be had."""
+
+import logging
+from typing import Any
+
+from celery.exceptions import TimeoutError as NoAnswer
+from django.conf import settings
+from django.core.cache import cache
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from builder.connections.models import connections_for_runner
+from builder.pipelines.tasks import analyze
+from runner.check import check
+from runner.graph import read_graph
+from runner.plan import plan
+
+log = logging.getLogger(__name__)
+Json = dict[str, Any]
+
+
+def check_draft(data: Json) -> Json:
+    """The problems of a graph, and of each sound step its kind, key, columns, mode and segment.
+
+    Where the spark worker is away or too slow, columns have the types that can be known
+    without it (else none), and `analyzed` is false. Raises InvalidGraph for a wrong shape.
+    """
+    graph = read_graph(data)
+    connections = connections_for_runner()
+    checked = check(graph, connections)
+    problems = [problem.as_json() for problem in checked.problems]
+    steps: dict[str, Json] = {
+        id_: {
+            "kind": rows.kind,
+            "key": list(rows.key),
+            "columns": [{"name": c.name, "type": c.type} for c in rows.columns],
+            "mode": None,
+            "segment": None,
+        }
+        for id_, rows in checked.rows.items()
+    }
+    if not checked.errors:
+        for segment in plan(graph).segments:
+            for id_ in segment.steps:
+                if id_ in steps:
+                    steps[id_] |= {"mode": segment.mode, "segment": segment.id}
+    analysis = _analysis(graph.meaning(), connections) if steps else None
+    if analysis is not None:
+        known = {(p["step"], p["message"]) for p in problems}
+        problems += [p for p in analysis["problems"] if (p["step"], p["message"]) not in known]
+        for id_, found in analysis["steps"].items():
+            if id_ in steps:
+                steps[id_]["columns"] = found["columns"]
+    return {"problems": problems, "steps": steps, "analyzed": analysis is not None}
+
+
+def _analysis(graph: Json, connections: dict[str, dict[str, str]]) -> Json | None:
+    """Spark's word, None where it can't be had in time."""
+    seconds = settings.ENVIRONMENT.analyze_seconds
+    try:
+        if not cache.get("worker:spark"):
+            return None
+        answer = analyze.apply_async((graph, connections), expires=seconds, retry=False)
+        try:
+            result: Json = answer.get(timeout=seconds, interval=0.02)
+            return result
+        except NoAnswer:
+            answer.forget()
+            return None
+    except (RedisError, OperationalError) as error:
+        log.warning("No word from Spark, because Redis is away: %s", error)
+        return None

@@ -1,0 +1,93 @@
+"""Errors that are the caller's, as problem+json."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+from runner.problems import InvalidGraph, Problem
+
+
+class Refused(Exception):
+    """What was asked can't be done as it was asked; `detail` says why and what to do.
+
+    `extra` is added to the answer: `problems`, or the newer state of what was to be changed.
+    """
+
+    def __init__(self, status: int, detail: str, **extra: Any) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.extra = extra
+
+
+def unsound(problems: list[Problem], what: str = "The graph") -> Refused:
+    """The refusal of a graph, with each problem on its step."""
+    count = sum(p.severity == "error" for p in problems)
+    detail = f"{what} has {count} problem{'s' if count != 1 else ''} to solve first."
+    return Refused(422, detail, problems=[p.as_json() for p in problems])
+
+
+def problem_json(status: int, detail: str, **extra: Any) -> HttpResponse:
+    """An error as RFC 9457 writes it."""
+    from django.http import JsonResponse
+
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        **extra,
+    }
+    return JsonResponse(body, status=status, content_type="application/problem+json")
+
+
+def answer_with_problem_json(api: NinjaAPI) -> None:
+    """Make every error of this API a problem+json."""
+
+    @api.exception_handler(Refused)
+    def refused(request: HttpRequest, error: Refused) -> HttpResponse:
+        return problem_json(error.status, error.detail, **error.extra)
+
+    @api.exception_handler(InvalidGraph)
+    def invalid_graph(request: HttpRequest, error: InvalidGraph) -> HttpResponse:
+        return refused(request, unsound(error.problems))
+
+    @api.exception_handler(HttpError)
+    def http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+        # Ninja wraps what its parser raises.
+        if isinstance(error.__cause__, Refused):
+            return refused(request, error.__cause__)
+        return problem_json(error.status_code, _sentences.get(str(error), str(error)))
+
+    @api.exception_handler(Http404)
+    def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
+        return problem_json(404, "There is nothing here, or nothing that you may see.")
+
+    @api.exception_handler(RequestDataTooBig)
+    def too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+        return problem_json(413, "The request is larger than 4 MB.")
+
+    @api.exception_handler(ValidationError)
+    def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+        problems = [_field_problem(e).as_json() for e in error.errors]
+        detail = "; ".join(f"{p['field'] or 'request'}: {p['message']}" for p in problems[:5])
+        return problem_json(422, detail, problems=problems)
+
+
+_sentences = {
+    "CSRF check Failed": "The X-CSRFToken header is missing or old; ask GET /api/me for the cookie.",
+    "Unauthorized": "Log in, or send a token.",
+}
+
+
+def _field_problem(error: dict[str, Any]) -> Problem:
+    # Of ("body", "body", "graph") people know only the last.
+    path = [str(p)[:70] for p in error["loc"] if p not in ("body", "query", "path", "payload")]
+    message = "This is not a field here; remove it." if error["type"] == "extra_forbidden" else (
+        f"{error['msg'][:300].rstrip('.')}."
+    )
+    return Problem(None, ".".join(path)[:200] or None, message)

@@ -1,0 +1,13 @@
+"""Which address belongs to what; everything else is the one-page application."""
+
+from django.contrib import admin
+from django.urls import path, re_path
+
+from builder.api import api
+from builder.pages import frontend
+
+urlpatterns = [
+    path("api/", api.urls),
+    path("admin/", admin.site.urls),
+    re_path(r"^(?!api/|admin/|ws/|static/|assets/).*$", frontend),
+]
