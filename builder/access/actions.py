@@ -1,6 +1,6 @@
 """Log in and out, make and revoke tokens."""
 
-from uuid import UUID
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from builder.access.activity import record
-from builder.access.models import Token
-from builder.access.permissions import visible_or_404
+from builder.access.models import Activity, Token
+from builder.access.permissions import may, visible_or_404
 from builder.refused import Refused
 
 
@@ -49,11 +49,28 @@ def make_token(user: User, name: str) -> tuple[Token, str]:
 
 @transaction.atomic
 def revoke_token(user: User, token_id: UUID) -> None:
-    """Make one of one's own tokens worthless at once, websockets included."""
-    token = visible_or_404(user, Token.objects.filter(user=user), pk=token_id)
-    record(user, "delete", token, f"{user} revoked the token {token.name}")
+    """Make a token worthless at once, websockets included: one's own, or, with the right, any."""
+    tokens = Token.objects.select_related("user")
+    if not may(user, "delete", Token):
+        tokens = tokens.filter(user=user)
+    token = visible_or_404(user, tokens, pk=token_id)
+    record(user, "delete", token, f"{user} revoked the token {token.name} of {token.user}")
+    owner = token.user
     token.delete()
-    transaction.on_commit(lambda: _check_sockets_of(user))
+    transaction.on_commit(lambda: _check_sockets_of(owner))
+
+
+@transaction.atomic
+def user_changed(user: User, changed: User) -> None:
+    """Record that the admin changed a user, and close the websockets that lost their right."""
+    Activity.objects.create(
+        user=user,
+        verb="change",
+        subject="user",
+        subject_id=uuid5(NAMESPACE_OID, f"user {changed.pk}"),
+        message=f"{user} changed the user {changed}",
+    )
+    transaction.on_commit(lambda: _check_sockets_of(changed))
 
 
 def user_of_token(secret: str) -> User | None:

@@ -1,6 +1,7 @@
 import uuid
 
 from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 from django.db import models
 
 from builder.connections.addresses import read_addresses
@@ -20,7 +21,16 @@ class Connection(models.Model):
         KAFKA = "kafka", "Kafka"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    name = models.SlugField(max_length=63, unique=True)
+    name = models.CharField(
+        max_length=63,
+        unique=True,
+        validators=[
+            RegexValidator(
+                r"^[a-z][a-z0-9_-]*\Z",
+                "Use a small letter, then small letters, digits, dashes and underscores.",
+            )
+        ],
+    )
     type = models.CharField(max_length=20, choices=Type.choices, default=Type.KAFKA)
     bootstrap_servers = models.CharField(
         max_length=1000, validators=[_sound_addresses], help_text="host:port, several by comma"

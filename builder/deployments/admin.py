@@ -1,0 +1,46 @@
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from builder.deployments import actions
+from builder.deployments.models import Deployment, DeployRequest, Run
+from builder.read_only_admin import ReadOnlyAdmin
+
+
+@admin.register(Deployment)
+class DeploymentAdmin(ReadOnlyAdmin):
+    list_display = ("pipeline", "environment", "version", "desired", "state", "message", "updated_at")
+    list_filter = ("state", "desired", "environment")
+    search_fields = ("pipeline__name",)
+    actions = ("start", "stop", "restart")
+
+    @admin.action(description="Start", permissions=("run",))
+    def start(self, request: HttpRequest, chosen: QuerySet[Deployment]) -> None:
+        self._each(request, chosen, actions.start)
+
+    @admin.action(description="Stop", permissions=("run",))
+    def stop(self, request: HttpRequest, chosen: QuerySet[Deployment]) -> None:
+        self._each(request, chosen, actions.stop)
+
+    @admin.action(description="Restart", permissions=("run",))
+    def restart(self, request: HttpRequest, chosen: QuerySet[Deployment]) -> None:
+        self._each(request, chosen, actions.restart)
+
+    def has_run_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("deployments.change_deployment")
+
+    def _each(self, request: HttpRequest, chosen: QuerySet[Deployment], action) -> None:  # type: ignore[no-untyped-def]
+        for deployment in chosen:
+            done = action(request.user, deployment.pk)
+            messages.info(request, f"{done}: {done.message}")
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    list_display = ("deployment", "epoch", "state", "message", "pid", "started_at", "ended_at")
+    list_filter = ("state",)
+
+
+@admin.register(DeployRequest)
+class DeployRequestAdmin(ReadOnlyAdmin):
+    list_display = ("key", "user", "deployment", "created_at")
