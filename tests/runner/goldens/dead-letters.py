@@ -1,0 +1,129 @@
+"""golden, drawn in Headrace.
+
+out: real-time. Every step can run record by record.
+clicks_dead_letters: micro-batch. Records that can't be read are put aside once a second.
+"""
+
+from pyspark.sql import SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+clicks_records = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "clicks")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "user STRING, n INT, _corrupt_record STRING",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+)
+clicks = (
+    clicks_records.where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.user").alias("user"),
+        F.col("json.n").alias("n"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("clicks", F.count("*").alias("rows"))
+)
+
+out = (
+    clicks.select(
+        F.lit("good-clicks").alias("topic"),
+        F.col("_key").cast("string").alias("key"),
+        F.to_json(F.struct("user", "n"), {"ignoreNullFields": "false"}).alias("value"),
+    )
+    .observe("out", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/out-631e10def7")
+    .queryName("out")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+# Records of clicks that can't be read.
+(
+    clicks_records.where("json IS NULL OR json._corrupt_record IS NOT NULL")
+    .select(
+        F.lit("headrace.golden.clicks.dead-letters").alias("topic"),
+        "key",
+        "value",
+        F.array(
+            F.struct(
+                F.lit("headrace.step").alias("key"),
+                F.lit("clicks").cast("string").cast("binary").alias("value"),
+            ),
+            F.struct(
+                F.lit("headrace.topic").alias("key"),
+                F.col("topic").cast("string").cast("binary").alias("value"),
+            ),
+            F.struct(
+                F.lit("headrace.partition").alias("key"),
+                F.col("partition").cast("string").cast("binary").alias("value"),
+            ),
+            F.struct(
+                F.lit("headrace.offset").alias("key"),
+                F.col("offset").cast("string").cast("binary").alias("value"),
+            ),
+            F.struct(
+                F.lit("headrace.error").alias("key"),
+                F.lit("The value is no JSON object of the declared columns.")
+                .cast("string")
+                .cast("binary")
+                .alias("value"),
+            ),
+        ).alias("headers"),
+    )
+    .observe("clicks", F.count("*").alias("dropped"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("checkpointLocation", CHECKPOINTS + "/clicks_dead_letters-631e10def7")
+    .queryName("clicks_dead_letters")
+    .outputMode("update")
+    .trigger(processingTime="1 second")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

@@ -1,0 +1,78 @@
+"""How graphs are cut into segments, in which mode, and why."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runner.graph import read_graph
+from runner.plan import plan
+
+GRAPHS = Path(__file__).parent / "graphs"
+
+
+def planned(name, mode="auto"):
+    return plan(read_graph(json.loads((GRAPHS / f"{name}.json").read_text())["graph"]), mode)
+
+
+# Each segment: its id, mode, shape, and words of its reason.
+EXPECTED = {
+    "word-count": [("out", "real_time", "query", "record by record")],
+    "product-views": [
+        ("out", "real_time", "query", "record by record"),
+        ("views_dead_letters", "micro_batch", "dead_letters", "put aside"),
+    ],
+    "branch": [("by_size", "real_time", "folded", "record by record")],
+    "count-and-show": [("per_customer", "real_time", "folded", "record by record")],
+    "explode-twice": [("orders", "micro_batch", "batch", "Orders (orders) runs in batches")],
+    "sample-to-console": [("seen", "micro_batch", "batch", "Ticks (ticks)")],
+    "merge": [("out", "real_time", "query", "record by record")],
+    "merge-branches": [("out", "micro_batch", "query", "Merge (both)")],
+    "lookup": [("out", "real_time", "query", "record by record")],
+    "table-filter": [("out", "real_time", "query", "record by record")],
+    "two-states": [
+        ("out_customers", "real_time", "query", "record by record"),
+        ("out_all", "real_time", "query", "record by record"),
+    ],
+    "text-limited": [("out", "micro_batch", "query", "limits the rows")],
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_segments(name):
+    found = [(s.id, s.mode, s.shape) for s in planned(name).segments]
+    assert found == [expected[:3] for expected in EXPECTED[name]]
+    for segment, expected in zip(planned(name).segments, EXPECTED[name], strict=True):
+        assert expected[3] in segment.reason
+
+
+def test_micro_batch_can_be_asked_for():
+    (segment,) = planned("word-count", "micro_batch").segments
+    assert (segment.mode, segment.reason) == ("micro_batch", "Micro-batch was asked for.")
+
+
+def test_the_checkpoint_stays_with_the_mode_and_leaves_with_the_state():
+    graph = json.loads((GRAPHS / "word-count.json").read_text())["graph"]
+
+    def checkpoint(graph, mode="auto"):
+        return plan(read_graph(graph), mode).segments[0].checkpoint
+
+    before = checkpoint(graph)
+    assert checkpoint(graph, "micro_batch") == before
+    graph["steps"][2]["config"]["condition"] = "length(word) > 2"
+    graph["steps"][4]["config"]["topic"] = "elsewhere"
+    assert checkpoint(graph) == before
+    graph["steps"][3]["config"]["aggregations"].append({"name": "n", "function": "count"})
+    assert checkpoint(graph) != before
+
+
+def test_every_step_has_a_segment():
+    for path in GRAPHS.glob("*.json"):
+        graph = read_graph(json.loads(path.read_text())["graph"])
+        assert all(plan(graph).segment_of(step.id) for step in graph.steps)
+
+
+def test_the_plan_reads_as_text():
+    text = planned("product-views").as_text()
+    assert "segment out: real-time." in text
+    assert "views → known → per_product → out" in text
