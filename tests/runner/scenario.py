@@ -74,7 +74,9 @@ def produce(servers: str, topic: str, config: dict[str, Any], rows: list[Row]) -
 
 def read_all(servers: str, topics: list[str]) -> list[Row]:
     """Every record there is now, oldest first within a partition, as rows."""
-    consumer = Consumer({"bootstrap.servers": servers, "group.id": "unused", "enable.auto.commit": False})
+    consumer = Consumer(
+        {"bootstrap.servers": servers, "group.id": "unused", "enable.auto.commit": False}
+    )
     try:
         return [_row(message) for message in _messages(consumer, topics)]
     finally:
