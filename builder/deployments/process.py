@@ -55,10 +55,20 @@ def adopt(run: Run) -> bool:
 
     Needed where a worker died between starting a process and saving which one it is.
     """
-    process = launcher.find(run.folder)
-    if process is not None:
-        _identify(run, process)
-    return process is not None
+    folder = os.fsencode(run.folder.resolve())
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        try:
+            arguments = (entry / "cmdline").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if b"runner.host" in arguments and folder in arguments:
+            process = launcher.identify(int(entry.name))
+            if process is not None:
+                _identify(run, process)
+                return True
+    return False
 
 
 def is_alive(run: Run) -> bool:

@@ -1,0 +1,448 @@
+"""The job process: `python -m runner.host <folder of the run>`, as `launch` starts it.
+
+It holds the checkpoints' lock, makes ready what the job needs of Kafka, makes the Spark session,
+runs the frozen `job.py` in it and says in `events.jsonl` what happens. That file's time of
+change is the heartbeat: while the job lives it is renewed at least every five seconds, by a
+`metrics` event or, where nothing is new, by a mere touch. It ends with `exit.json` and an exit
+code: 0 stopped as asked, 65 permanent, 75 the world's fault, else a crash.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import runpy
+import shutil
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from runner.events import EventLog
+from runner.graph import Graph, read_graph
+from runner.launch import IDENTITY, this_process
+from runner.metrics import Metrics, Offsets
+from runner.samples import ConsoleTopics, Output, Samples
+from runner.spark_errors import Judged, causes, judge
+from runner.topics import NotReady, make_ready
+
+STOPPED, PERMANENT, WORLD, CRASH = 0, 65, 75, 1
+_CODES = {"permanent": PERMANENT, "world": WORLD, "crash": CRASH}
+
+# A job that was killed leaves a Java process behind that ends a moment later.
+LOCK_SECONDS = 20
+# From SIGTERM to the end.
+STOP_SECONDS = 8
+BEAT_SECONDS = 5
+MAX_LOG = 20 * 2**20
+
+# Set whatever the program says: expressions read neither the environment nor files, nothing
+# listens to the network, nothing piles up in memory.
+CONF = {
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "WARN",
+    "spark.sql.ui.retainedExecutions": "20",
+    "spark.ui.retainedJobs": "20",
+    "spark.ui.retainedStages": "20",
+    "spark.ui.retainedTasks": "500",
+    "spark.sql.streaming.numRecentProgressUpdates": "5",
+    "spark.sql.streaming.stopTimeout": f"{STOP_SECONDS - 2}s",
+}
+
+
+class _Ended(Exception):
+    """The job is over: with this code, for this reason."""
+
+    def __init__(self, code: int, message: str, step: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.step = step
+
+
+class _Host:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.run: dict[str, Any] = json.loads((folder / "run.json").read_text())
+        self.graph: Graph = read_graph(self.run["graph"])
+        self.events = EventLog(folder / "events.jsonl")
+        self.metrics = Metrics(self.graph, self.run["segments"])
+        self.samples = Samples()
+        self.asked_to_stop = threading.Event()
+        self.ended = threading.Event()
+        self.spark: Any = None
+        self.gateway: Any = None
+
+    def state(self, state: str, message: str, step: str | None = None) -> None:
+        self.events.write({"type": "state", "state": state, "message": message, "step": step})
+
+    def log(self, message: str, level: str = "info") -> None:
+        self.events.write({"type": "log", "level": level, "message": message})
+
+    def live(self) -> None:
+        """Run the job to its end; always raises _Ended."""
+        self.state("starting", "Waiting for Kafka.")
+        lock = _locked(Path(self.run["checkpoints"]))
+        partitions = self._topics()
+        self._unless_stopped()
+        self.state("starting", "Starting Spark.")
+        self._start_spark(_slots(self.graph, self.run["segments"], partitions), lock)
+        self._unless_stopped()
+        self.state("starting", "Starting the queries.")
+        console = self._console_topics()
+        threads = [
+            threading.Thread(target=self._tell, daemon=True),
+            threading.Thread(target=self._follow_kafka, args=(console,), daemon=True),
+            threading.Thread(target=self._stop_when_asked, daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        self._run_program()
+
+    def _topics(self) -> dict[str, int]:
+        segments = self.run["segments"]
+
+        def beside(step: str, other: str) -> bool:
+            return any(step in s["steps"] and other in s["steps"] for s in segments)
+
+        try:
+            return make_ready(self.run["topics"], self.run["connections"], self.log, beside)
+        except NotReady as trouble:
+            for problem, topic in trouble.topics:
+                self.events.write({"type": "problem", **problem.as_json(), "topic": topic})
+            code = PERMANENT if trouble.permanent else WORLD
+            raise _Ended(code, trouble.message, trouble.step) from None
+
+    def _start_spark(self, slots: int, lock: int) -> None:
+        from pyspark import SparkConf, SparkContext
+        from pyspark.java_gateway import launch_gateway
+        from pyspark.sql import SparkSession
+
+        settings = {**self.run["conf"], **CONF}
+        settings["spark.headrace.checkpoints"] = self.run["checkpoints"]
+        for name, connection in self.run["connections"].items():
+            if "bootstrap_servers" in connection:
+                settings[f"spark.headrace.connection.{name}"] = connection["bootstrap_servers"]
+        if not self.run["master"]:
+            # No port of a job on one machine is open to others.
+            os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+            settings["spark.driver.host"] = "127.0.0.1"
+        # Only what Java must know before it starts: anybody on the machine can read a command line.
+        command = SparkConf(loadDefaults=False).set("spark.jars", ",".join(self.run["jars"]))
+        for name in ("spark.driver.memory", "spark.driver.extraJavaOptions"):
+            if name in settings:
+                command.set(name, settings[name])
+        os.environ[IDENTITY] = str(this_process())
+        # Java holds the lock too: were this process killed, none could begin before it is gone.
+        self.gateway = launch_gateway(  # type: ignore[no-untyped-call]
+            command, {"pass_fds": (lock,)}
+        )
+        # The gateway first: a configuration made before would not reach Java.
+        SparkContext._ensure_initialized(gateway=self.gateway)
+        conf = SparkConf().setMaster(self.run["master"] or f"local[{slots}]")
+        conf.setAppName(self.run["name"]).setAll(list(settings.items()))
+        self.spark = SparkSession(SparkContext(conf=conf))
+        self.spark.streams.addListener(_listener(self.metrics))
+
+    def _console_topics(self) -> list[ConsoleTopics]:
+        by_connection: dict[str, dict[str, str]] = {}
+        for topic in self.run["topics"]:
+            if topic["use"] == "console":
+                by_connection.setdefault(topic["connection"], {})[topic["topic"]] = topic["step"]
+        return [
+            ConsoleTopics(self.run["connections"][c]["bootstrap_servers"], steps, self.samples)
+            for c, steps in by_connection.items()
+        ]
+
+    def _run_program(self) -> None:
+        program = str(self.folder / "job.py")
+        sys.stdout = Output(sys.__stdout__, self.samples.add, self.metrics.printed)  # type: ignore[arg-type]
+        try:
+            runpy.run_path(program, run_name="__main__")
+        except SystemExit as end:
+            raise _Ended(CRASH, f"The program ended by itself ({end.code}).") from None
+        except Exception as error:
+            if self.asked_to_stop.is_set():
+                raise _Ended(STOPPED, "Stopped.") from None
+            traceback.print_exc()
+            raise self._judged(error) from None
+        if self.asked_to_stop.is_set():
+            raise _Ended(STOPPED, "Stopped.")
+        raise _Ended(CRASH, "A query ended though nobody asked it to.")
+
+    def _judged(self, error: Exception) -> _Ended:
+        source = (self.folder / "job.py").read_text()
+        steps = [step.id for step in self.graph.in_order]
+        judged: Judged = judge(causes(error), source, steps)
+        return _Ended(_CODES[judged.fault], judged.message, judged.step)
+
+    def _unless_stopped(self) -> None:
+        if self.asked_to_stop.is_set():
+            raise _Ended(STOPPED, "Stopped before it ran.")
+
+    def _tell(self) -> None:
+        """Once a second: what is new, into the events."""
+        from runner.live_counts import LiveCounts
+
+        live, running, told = LiveCounts(self.spark), False, 0.0
+        begun: set[str] = set()
+        wanted = {s["id"]: s["mode"] for s in self.run["segments"]}
+        while not self.ended.wait(1):
+            try:
+                reading = set()
+                for batch in live.batches():
+                    self.metrics.under_way(batch.segment, batch.batch, batch.out, batch.read)
+                    if batch.reading:
+                        reading.add(batch.segment)
+                queries = {q.name: q for q in self.spark.streams.active}
+                for name in queries.keys() - begun:
+                    if offsets := _begin_of(queries[name]):
+                        self.metrics.begins_at(name, offsets)
+                        begun.add(name)
+                if not running and wanted.keys() <= queries.keys():
+                    running = all(
+                        name in reading if mode == "real_time" else _processes(queries[name])
+                        for name, mode in wanted.items()
+                    )
+                    if running and not self.asked_to_stop.is_set():
+                        self.state("running", _how(wanted.values()))
+            except Exception:
+                if self.asked_to_stop.is_set() or self.ended.is_set():
+                    return
+                # Java is about to go; the main thread hears of it and says why.
+                traceback.print_exc()
+            told = self._write_news(told)
+            _bounded(self.folder / "log.txt")
+
+    def _write_news(self, told: float) -> float:
+        now = time.monotonic()
+        news = [e for e in (self.metrics.event(), *self.samples.events()) if e is not None]
+        for event in news:
+            self.events.write(event)
+        if not news and now - told >= BEAT_SECONDS:
+            self.events.touch()
+            return now
+        return now if news else told
+
+    def _follow_kafka(self, console: list[ConsoleTopics]) -> None:
+        """Once a second: the newest rows of consoles, and how far the topics have come."""
+        from confluent_kafka import KafkaException
+
+        from runner.topics import Ends
+
+        ends = Ends(self.run["connections"], self.run["topics"])
+        while not self.ended.wait(1):
+            try:
+                for topics in console:
+                    topics.read()
+                self.metrics.newest_offsets(ends.of(self.metrics.topic_partitions()))
+            except KafkaException:
+                # Kafka is away for now: the queries say so themselves if it lasts.
+                continue
+
+    def _stop_when_asked(self) -> None:
+        self.asked_to_stop.wait()
+        if self.ended.is_set():
+            return
+        self.state("stopping", "Stopping.")
+        deadline = time.monotonic() + STOP_SECONDS
+        modes = {s["id"]: s["mode"] for s in self.run["segments"]}
+        stoppers = [
+            threading.Thread(target=_stop, args=(q, modes.get(q.name), deadline - 3), daemon=True)
+            for q in self.spark.streams.active
+        ]
+        for stopper in stoppers:
+            stopper.start()
+        for stopper in stoppers:
+            stopper.join(max(deadline - time.monotonic(), 0))
+        if not self.ended.wait(max(deadline - time.monotonic(), 2)):
+            # The program does not come back though its queries were told to stop.
+            self.end(_Ended(STOPPED, "Stopped."))
+
+    def end(self, end: _Ended) -> NoReturn:
+        """Say how it ended, see Java gone, and leave."""
+        self.ended.set()
+        self._write_news(time.monotonic())
+        self._end_java()
+        if end.code == STOPPED:
+            state = "stopped"
+        else:
+            state = "failed" if end.code == PERMANENT else "backing_off"
+        self.state(state, end.message, end.step)
+        written = self.folder / "exit.json.new"
+        written.write_text(
+            json.dumps(
+                {
+                    "code": end.code,
+                    "state": state,
+                    "message": end.message,
+                    "step": end.step,
+                    "permanent": end.code == PERMANENT,
+                }
+            )
+        )
+        written.rename(self.folder / "exit.json")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # Threads may still wait for Java.
+        os._exit(end.code)
+
+    def _end_java(self) -> None:
+        if self.gateway is None:
+            return
+        java = self.gateway.proc
+        # Java ends itself when nobody can write to it any more, and tidies up.
+        with contextlib.suppress(OSError):
+            java.stdin.close()
+        try:
+            java.wait(timeout=5)
+        except Exception:
+            java.kill()
+            java.wait()
+
+
+def main(folder: Path) -> NoReturn:
+    """Run the job of a run's folder until it ends or SIGTERM asks it to stop."""
+    host = _Host(folder)
+
+    def asked(number: int, frame: FrameType | None) -> None:
+        host.asked_to_stop.set()
+
+    signal.signal(signal.SIGTERM, asked)
+    try:
+        host.live()
+    except _Ended as end:
+        host.end(end)
+    except Exception as error:
+        traceback.print_exc()
+        if host.asked_to_stop.is_set():
+            host.end(_Ended(STOPPED, "Stopped."))
+        host.end(_Ended(CRASH, f"The job ended unexpectedly: {type(error).__name__}."))
+    raise AssertionError("a job always says how it ended")
+
+
+def _locked(checkpoints: Path) -> int:
+    """The lock on the checkpoints, held until this process and its Java are gone."""
+    checkpoints.mkdir(parents=True, exist_ok=True)
+    lock = os.open(checkpoints / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise _Ended(
+                    WORLD, "Another process of this deployment still runs on its checkpoints."
+                ) from None
+            time.sleep(0.2)
+        else:
+            return lock
+
+
+def _slots(graph: Graph, segments: list[dict[str, Any]], partitions: dict[str, int]) -> int:
+    """How many tasks must be able to run at once.
+
+    Real-time tasks never end: one for each partition that is read and each that is shuffled.
+    Batches, and tables read beforehand, come and go; four more serve them.
+    """
+    shuffled = 2
+    taken = 0
+    for segment in segments:
+        if segment["mode"] != "real_time":
+            continue
+        for id_ in segment["steps"]:
+            step = graph.by_id[id_]
+            if step.type != "lookup_table":
+                taken += partitions.get(id_, 0)
+            if step.step_type.stateful:
+                taken += shuffled
+    return taken + max(4, os.cpu_count() or 1)
+
+
+def _listener(metrics: Metrics) -> Any:
+    from pyspark.sql.streaming.listener import StreamingQueryListener
+
+    class Listener(StreamingQueryListener):
+        def onQueryStarted(self, event: Any) -> None: ...
+
+        def onQueryProgress(self, event: Any) -> None:
+            metrics.batch_ended(event.progress)
+
+        def onQueryIdle(self, event: Any) -> None: ...
+
+        def onQueryTerminated(self, event: Any) -> None: ...
+
+    return Listener()
+
+
+def _processes(query: Any) -> bool:
+    """Whether a micro-batch query has begun its first trigger."""
+    status = query.status
+    return bool(status["isTriggerActive"] or status["message"].startswith("Waiting"))
+
+
+def _begin_of(query: Any) -> Offsets:
+    """Where a query begins to read: after its last batch, or where its sources began."""
+    root = query._jsq.streamingQuery().resolvedCheckpointRoot()
+    folder = Path(root.removeprefix("file:"))
+    batches = sorted(int(p.name) for p in folder.glob("offsets/[0-9]*") if p.name.isdecimal())
+    if batches:
+        texts = [(folder / "offsets" / str(batches[-1])).read_text()]
+    else:
+        texts = [p.read_text() for p in sorted(folder.glob("sources/*/0"))]
+    return {k: v for text in texts for k, v in _offsets_in(text)}
+
+
+def _offsets_in(text: str) -> Iterator[tuple[str, int]]:
+    for line in text.splitlines():
+        begin = line.find("{")
+        try:
+            said = json.loads(line[begin:]) if begin >= 0 else None
+        except ValueError:
+            continue
+        for topic, partitions in (said or {}).items():
+            if isinstance(partitions, dict):
+                for partition, offset in partitions.items():
+                    if isinstance(offset, int) and partition.isdecimal():
+                        yield f"{topic}-{partition}", offset
+
+
+def _how(modes: Any) -> str:
+    found = set(modes)
+    if found == {"real_time"}:
+        return "Running in real time."
+    if found == {"micro_batch"}:
+        return "Running in micro-batches."
+    return "Running, in real time where it can."
+
+
+def _stop(query: Any, mode: str | None, deadline: float) -> None:
+    """Stop a query; in batches between two of them, so that none is done twice."""
+    if mode != "real_time":
+        while query.status["isTriggerActive"] and time.monotonic() < deadline:
+            time.sleep(0.05)
+    try:
+        query.stop()
+    except Exception:
+        # The process ends now in any case; what was not committed is done again.
+        traceback.print_exc()
+
+
+def _bounded(log: Path) -> None:
+    """Keep the log and the one before it. Its writers append, so it can be emptied under them."""
+    with contextlib.suppress(FileNotFoundError):
+        if log.stat().st_size > MAX_LOG:
+            shutil.copyfile(log, log.with_name("log.1.txt"))
+            os.truncate(log, 0)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,165 @@
+"""What a job needs of Kafka before it starts: brokers that answer, topics that are there."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
+
+from runner.problems import Problem
+
+Topic = Mapping[str, str]
+Connections = Mapping[str, Mapping[str, Any]]
+
+SECONDS = 6
+_RETENTION = {
+    "console": {"retention.ms": "3600000", "segment.bytes": "16777216"},
+    "dead_letters": {"retention.ms": "604800000"},
+}
+
+
+@dataclass
+class NotReady(Exception):
+    """Kafka is not as the job needs it. `topics` are those missing, each with its problem.
+
+    `permanent` where asking again can't help: the credentials are refused.
+    """
+
+    message: str
+    step: str | None = None
+    permanent: bool = False
+    topics: list[tuple[Problem, str]] = field(default_factory=list)
+
+
+def make_ready(
+    topics: Iterable[Topic],
+    connections: Connections,
+    say: Callable[[str], None],
+    beside: Callable[[str, str], bool] = lambda step, other: True,
+) -> dict[str, int]:
+    """Make the missing topics that the job writes; return how many partitions each step reads.
+
+    A new topic gets as many partitions as the topics that are read by a step `beside` its own
+    (in the same segment). Raises NotReady where a broker does not answer or a topic to be read
+    is missing.
+    """
+    topics = list(topics)
+    read: dict[str, int] = {}
+    missing: list[tuple[Problem, str]] = []
+    to_make: list[tuple[AdminClient, Topic]] = []
+    for name in dict.fromkeys(t["connection"] for t in topics):
+        servers = str(connections[name]["bootstrap_servers"])
+        admin = AdminClient(client(servers))
+        known = _partitions(admin, name, servers)
+        for topic in topics:
+            if topic["connection"] != name:
+                continue
+            step = topic["step"]
+            found = _matching(topic, known)
+            if topic["use"] != "read":
+                if not found:
+                    to_make.append((admin, topic))
+            elif found:
+                read[step] = read.get(step, 0) + sum(known[t] for t in found)
+            else:
+                missing.append(_missing(topic))
+    if missing:
+        first = missing[0][0]
+        raise NotReady(" ".join(p.message for p, _ in missing), first.step, topics=missing)
+    for admin, topic in to_make:
+        partitions = [n for step, n in read.items() if beside(topic["step"], step)]
+        _make(admin, topic, max(partitions, default=-1))
+        say(f"Made the topic {topic['topic']}, which was not there.")
+    return read
+
+
+def client(servers: str) -> dict[str, Any]:
+    """Settings of a Kafka client that leaves it to its caller to speak of trouble."""
+    return {"bootstrap.servers": servers, "log_level": 0, "topic.metadata.refresh.interval.ms": -1}
+
+
+def _partitions(admin: AdminClient, connection: str, servers: str) -> dict[str, int]:
+    refused: list[str] = []
+    try:
+        metadata = admin.list_topics(timeout=SECONDS)
+    except KafkaException as error:
+        kafka_error: KafkaError = error.args[0]
+        if kafka_error.code() in (
+            KafkaError.SASL_AUTHENTICATION_FAILED,
+            KafkaError._AUTHENTICATION,
+            KafkaError.TOPIC_AUTHORIZATION_FAILED,
+            KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        ):
+            refused.append(kafka_error.str())
+        else:
+            raise NotReady(
+                f"Kafka at {servers} (connection {connection}) does not answer. "
+                "The job starts as soon as it does."
+            ) from None
+    if refused:
+        raise NotReady(
+            f"Kafka at {servers} (connection {connection}) refuses the credentials: {refused[0]}",
+            permanent=True,
+        )
+    return {name: len(t.partitions) for name, t in metadata.topics.items() if t.error is None}
+
+
+def _matching(topic: Topic, known: Mapping[str, int]) -> list[str]:
+    if "pattern" in topic:
+        pattern = re.compile(topic["pattern"])
+        return [name for name in known if pattern.fullmatch(name)]
+    return [topic["topic"]] if topic["topic"] in known else []
+
+
+def _missing(topic: Topic) -> tuple[Problem, str]:
+    step, connection = topic["step"], topic["connection"]
+    if "pattern" in topic:
+        message = f"No topic of connection {connection} matches {topic['pattern']}."
+        return Problem(step, "topic_pattern", message), topic["pattern"]
+    message = f"Connection {connection} has no topic {topic['topic']}. Make it, or name another."
+    return Problem(step, "topics", message), topic["topic"]
+
+
+def _make(admin: AdminClient, topic: Topic, partitions: int) -> None:
+    new = NewTopic(
+        topic["topic"],
+        num_partitions=partitions,
+        replication_factor=-1,
+        config=_RETENTION.get(topic["use"], {}),
+    )
+    (made,) = admin.create_topics([new], operation_timeout=SECONDS).values()
+    try:
+        made.result(timeout=SECONDS + 1)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            raise NotReady(
+                f"Topic {topic['topic']} is not there and can't be made: {error.args[0].str()}",
+                topic["step"],
+            ) from None
+
+
+class Ends:
+    """Asks brokers where topics end. Raises KafkaException while one does not answer."""
+
+    def __init__(self, connections: Connections, topics: Iterable[Topic]) -> None:
+        self._admins = {
+            name: AdminClient(client(str(connections[name]["bootstrap_servers"])))
+            for name in dict.fromkeys(t["connection"] for t in topics if t["use"] == "read")
+        }
+
+    def of(self, partitions: Iterable[tuple[str, int]]) -> dict[str, int]:
+        """The offset after the newest record of each partition, by `topic-partition`."""
+        end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        wanted = {TopicPartition(topic, n): end for topic, n in partitions}
+        found: dict[str, int] = {}
+        if not wanted:
+            return found
+        for admin in self._admins.values():
+            for partition, answer in admin.list_offsets(wanted, request_timeout=SECONDS).items():
+                # Of several brokers only one may have the topic.
+                with suppress(KafkaException):
+                    found[f"{partition.topic}-{partition.partition}"] = answer.result().offset
+        return found
