@@ -104,6 +104,8 @@ if _database["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+    # Tests write from several threads at once, which SQLite can't do in memory.
+    _database["TEST"] = {"NAME": HEADRACE_DATA / "test.sqlite3"}
 else:
     _database["CONN_HEALTH_CHECKS"] = True
 DATABASES = {"default": _database}

@@ -6,6 +6,7 @@ import logging
 from typing import Any, Literal
 from uuid import UUID
 
+from celery import current_app
 from django.contrib.auth.models import User
 from django.db import transaction
 from kombu.exceptions import OperationalError
@@ -235,10 +236,11 @@ def _set_state(deployment: Deployment, state: State, message: str) -> None:
 
 
 def _send(task: str, deployment_id: str) -> None:
-    from builder.deployments import tasks
-
     try:
-        getattr(tasks, task).apply_async((deployment_id,), retry=False)
+        # By name: the web process needs nothing of what the control worker does.
+        current_app.send_task(
+            f"builder.deployments.tasks.{task}", (deployment_id,), retry=False, ignore_result=True
+        )
     except OperationalError as error:
         # What is wanted is in the database; the control worker finds it there by itself.
         log.warning("Could not nudge the control worker, because Redis is away: %s", error)

@@ -32,9 +32,9 @@ class PipelineRef(Schema):
 
 
 class StepMetrics(Schema):
-    in_: int = Field(alias="in")
-    out: int
-    dropped: int
+    in_: int | None = Field(alias="in", description="null where it can't be told")
+    out: int | None
+    dropped: int | None
     rate: float
 
 
@@ -44,7 +44,7 @@ class SegmentMetrics(Schema):
     batch: int | None = None
     batch_ms: float | None = None
     rate: float | None = None
-    lag: dict[str, int] | None = None
+    lag: dict[str, int | None] | None = None
     watermark: str | None = None
     state_rows: int | None = None
     state_bytes: int | None = None
@@ -111,8 +111,8 @@ class DeploymentNew(Body):
 
 
 class PointStep(Schema):
-    in_: int = Field(alias="in")
-    out: int
+    in_: int | None = Field(alias="in", description="null where it can't be told")
+    out: int | None
     rate: float
 
 

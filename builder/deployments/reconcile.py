@@ -124,8 +124,11 @@ def _start(deployment: Deployment, run: Run, now: datetime) -> bool:
             _set(deployment, State.PENDING, "An earlier process still holds the checkpoints.")
             return False
         deployment.fresh = False
-    process.write_folder(run)
-    process.start(run)
+    try:
+        process.write_folder(run)
+        process.start(run)
+    except OSError as error:
+        return _restart(deployment, run, now, f"Its process could not be started: {error}")
     run.save()
     _set(deployment, State.STARTING, "Starting Spark.")
     return False

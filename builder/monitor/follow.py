@@ -24,29 +24,26 @@ def follow_run(run: Run) -> None:
     point per second, the byte offset read up to. Harmless to repeat, at any time.
     """
     path = run.folder / "events.jsonl"
-    try:
-        size = path.stat().st_size
-    except FileNotFoundError:
-        return
-    # Without this look, every tick would take the database's write lock for nothing.
-    if size <= run.events_offset:
-        return
-    with transaction.atomic():
-        deployment = Deployment.objects.select_for_update().filter(pk=run.deployment_id).first()
-        locked = Run.objects.select_for_update().filter(pk=run.pk, ended_at=None).first()
-        if deployment is None or locked is None:
+    while True:
+        # Read before the lock is taken: most ticks find nothing, and none may hold it for long.
+        begin = run.events_offset
+        events, offset = read_events(path, begin)
+        if offset == begin:
             return
-        events, offset = read_events(path, locked.events_offset)
-        if offset == locked.events_offset:
-            return
-        locked.events_offset = offset
-        locked.heartbeat = datetime.now(UTC)
-        locked.deployment = deployment
-        told = _take_in(deployment, locked, events)
-        locked.save()
-        deployment.save()
-        tell(deployment, told)
-    run.refresh_from_db()
+        with transaction.atomic():
+            deployment = Deployment.objects.select_for_update().filter(pk=run.deployment_id).first()
+            locked = Run.objects.select_for_update().filter(pk=run.pk, ended_at=None).first()
+            # Somebody else may have taken these lines in, or ended the run, in between.
+            if deployment is None or locked is None or locked.events_offset != begin:
+                return
+            locked.events_offset = offset
+            locked.heartbeat = datetime.now(UTC)
+            locked.deployment = deployment
+            told = _take_in(deployment, locked, events)
+            locked.save()
+            deployment.save()
+            tell(deployment, told)
+        run.refresh_from_db()
 
 
 def quiet(deployment: Deployment, at: datetime) -> None:
@@ -67,7 +64,7 @@ def quiet(deployment: Deployment, at: datetime) -> None:
 def counts(deployment: Deployment) -> Json:
     """What all runs so far have counted, by step."""
     steps = (deployment.metrics or {}).get("steps", {})
-    return {id_: {c: step[c] for c in COUNTS} for id_, step in steps.items()}
+    return {id_: {c: step.get(c) for c in COUNTS} for id_, step in steps.items()}
 
 
 def _take_in(deployment: Deployment, run: Run, events: list[Json]) -> list[Json]:
@@ -147,7 +144,7 @@ def _take_metrics(deployment: Deployment, run: Run, event: Json) -> None:
             steps[id_] = {**known.get(id_, before.get(id_, {})), "rate": 0.0}
         else:
             earlier = before.get(id_, {})
-            steps[id_] = {c: (now.get(c) or 0) + earlier.get(c, 0) for c in COUNTS}
+            steps[id_] = {c: _sum(now.get(c), earlier.get(c)) for c in COUNTS}
             steps[id_]["rate"] = now.get("rate") or 0.0
     entered = {edge["to"] for edge in deployment.graph["edges"]}
     deployment.metrics = {
@@ -157,6 +154,11 @@ def _take_metrics(deployment: Deployment, run: Run, event: Json) -> None:
         "segments": event["segments"],
     }
     _keep_point(deployment, datetime.fromisoformat(event["at"]))
+
+
+def _sum(now: int | None, earlier: int | None) -> int | None:
+    """None where a count can't be told."""
+    return None if now is None else now + (earlier or 0)
 
 
 def _keep_point(deployment: Deployment, at: datetime) -> None:

@@ -229,7 +229,8 @@ def compile_graph(request: HttpRequest, body: CompileIn) -> Any:
 def _with_deployments(rows: QuerySet[Pipeline]) -> QuerySet[Pipeline]:
     newest_first = Deployment.objects.order_by("-updated_at")
     return (
-        rows.select_related("owner")
+        rows.order_by("-updated_at", "id")
+        .select_related("owner")
         .annotate(latest_version=Max("versions__number"))
         .prefetch_related(Prefetch("deployments", newest_first, to_attr="newest_deployments"))
     )

@@ -40,10 +40,10 @@ def check_draft(data: Json) -> Json:
         for id_, rows in checked.rows.items()
     }
     if not checked.errors:
-        for segment in plan(graph).segments:
-            for id_ in segment.steps:
-                if id_ in steps:
-                    steps[id_] |= {"mode": segment.mode, "segment": segment.id}
+        planned = plan(graph)
+        for id_, step in steps.items():
+            if segment := planned.segment_of(id_):
+                step |= {"mode": segment.mode, "segment": segment.id}
     analysis = _analysis(graph.meaning(), connections) if steps else None
     if analysis is not None:
         known = {(p["step"], p["message"]) for p in problems}

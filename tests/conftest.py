@@ -1,0 +1,40 @@
+"""Tests run in a data folder of their own, with a real Redis beside it."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# Settings are read as soon as Django is set up, which is before any fixture runs. A short
+# path, because the socket of Redis stands in it.
+DATA = Path(tempfile.mkdtemp(prefix="headrace-test-"))
+os.environ["HEADRACE_DATA"] = str(DATA)
+os.environ["REDIS_URL"] = f"unix://{DATA}/redis.sock"
+os.environ["DJANGO_SETTINGS_MODULE"] = "builder.settings"
+os.environ["HEADRACE_HOSTS"] = "localhost,127.0.0.1,testserver"
+for variable in ("DATABASE_URL", "HEADRACE_KAFKA", "HEADRACE_SPARK_MASTER", "HEADRACE_HTTPS"):
+    os.environ.pop(variable, None)
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The HEADRACE_DATA of this test run."""
+    return DATA
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[str]:
+    """A real Redis for as long as the tests run; answers its URL."""
+    from builder.local.redis import start_redis
+
+    server = start_redis(DATA)
+    yield server.url
+    server.process.terminate()
+    server.process.wait(timeout=10)
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(DATA, ignore_errors=True)
