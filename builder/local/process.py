@@ -1,5 +1,6 @@
 """Start, await and stop one process on this machine."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -24,8 +25,9 @@ class Server:
 
     name: str
     url: str
-    process: "subprocess.Popen[bytes]"
+    command: Sequence[str | Path]
     log: Path
+    process: "subprocess.Popen[bytes]"
 
     def stop(self, patience: float = 10) -> None:
         """End the server; after `patience` seconds without asking."""
@@ -93,20 +95,16 @@ def wait_until(
 def stop(process: "subprocess.Popen[bytes]", patience: float = 10) -> None:
     """End a process and its group: asked first, after `patience` seconds killed."""
     signal_group(process, signal.SIGTERM)
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(patience)
-    except subprocess.TimeoutExpired:
-        pass
     signal_group(process, signal.SIGKILL)
     process.wait()
 
 
 def signal_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
     """Send a signal to the process group that `start` made; an ended one is no error."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, number)
-    except ProcessLookupError:
-        pass
 
 
 def rotate(log: Path) -> None:

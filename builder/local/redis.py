@@ -24,11 +24,12 @@ def start_redis(data: Path) -> Server:
     path = socket_path(data)
     path.unlink(missing_ok=True)
     log = data / "logs" / "redis.log"
-    command = [redis_server(), "--port", "0", "--unixsocket", path, "--unixsocketperm", "700"]
-    command += ["--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", path.parent]
-    process = start([str(word) for word in command], log)
+    command: list[str | Path] = [redis_server(), "--port", "0", "--daemonize", "no"]
+    command += ["--unixsocket", path, "--unixsocketperm", "700", "--dir", path.parent]
+    command += ["--save", "", "--appendonly", "no"]
+    process = start(command, log)
     wait_until(lambda: _answers(path), process, log, name="Redis", seconds=20)
-    return Server("Redis", f"unix://{path}", process, log)
+    return Server("Redis", f"unix://{path}", command, log, process)
 
 
 def redis_server() -> Path:
