@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up install test lint types golden format lock
+.PHONY: help up install test lint types client golden format lock
 
 # The first Python of this machine that is new enough.
 PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11; do \
@@ -12,6 +12,7 @@ endif
 PY := .venv/bin/python
 WITH_JAVA = JAVA_HOME="$$($(PY) -m builder.local.java)"
 WITH_NODE = PATH="$$($(PY) -m builder.local.node):$$PATH"
+EXPORT_API = $(PY) manage.py export_openapi_schema --api builder.api.api --indent 1 --sorted --output
 COMPILE_LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header
 
@@ -39,9 +40,22 @@ format: install ## repair what lint can repair by itself
 	.venv/bin/ruff format
 	$(WITH_NODE) npm --prefix frontend run format
 
-types: install ## types of Python and TypeScript, and the generated client against the API
+types: export HEADRACE_DATA = .venv/types
+types: install ## types of Python and TypeScript, and the checked-in client against the API
 	.venv/bin/mypy
 	$(WITH_NODE) npm --prefix frontend run types
+	@rm -rf .venv/api && mkdir -p .venv/api
+	@$(EXPORT_API) .venv/api/openapi.json
+	@$(WITH_NODE) npm --prefix frontend run client -- \
+		--input $(CURDIR)/.venv/api/openapi.json --output $(CURDIR)/.venv/api/client
+	@diff --recursive frontend/src/api/client .venv/api/client \
+		&& diff frontend/src/api/openapi.json .venv/api/openapi.json \
+		|| { echo "The API has changed: run \`make client\` and commit what it writes."; exit 1; }
+
+client: export HEADRACE_DATA = .venv/types
+client: install ## write the API's description and the frontend's client anew
+	$(EXPORT_API) frontend/src/api/openapi.json
+	$(WITH_NODE) npm --prefix frontend run client
 
 golden: install ## write the compiled programs of the golden tests anew, for review
 	HEADRACE_GOLDEN=1 $(PY) -m pytest tests/runner

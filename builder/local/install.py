@@ -1,4 +1,4 @@
-"""Bring a machine to where Headrace runs: `python3 -m builder.local.install [--dev]`.
+"""Bring a machine to where Headrace runs: `python3 -m builder.local.install`.
 
 Needs nothing but Python's standard library, because it installs everything else. What
 stands already costs a fraction of a second.
@@ -61,7 +61,10 @@ TRUST_PASSWORD = "headrace"  # noqa: S105
 def main() -> None:
     words = argparse.ArgumentParser(prog="builder.local.install")
     words.add_argument("--dev", action="store_true", help="also what tests and linters need")
-    dev: bool = words.parse_args().dev
+    words.add_argument(
+        "--no-frontend", action="store_true", help="leave out Node and all it builds"
+    )
+    chosen = words.parse_args()
     try:
         if Path(sys.prefix) != VENV:
             make_venv()
@@ -70,12 +73,12 @@ def main() -> None:
         # Not `.lock`: that one is uv's, which would wait for us.
         with (VENV / "install.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            install(dev)
+            install(chosen.dev, not chosen.no_frontend)
     except Failed as failure:
         sys.exit(f"\n{failure}")
 
 
-def install(dev: bool) -> None:
+def install(dev: bool, with_frontend: bool) -> None:
     """Install into the running virtual environment; raises Failed saying what to do."""
     with timed("Python packages"):
         packages("requirements-dev.lock" if dev else "requirements.lock")
@@ -83,6 +86,8 @@ def install(dev: bool) -> None:
         java()
     with timed("Spark's and Kafka's jars"):
         jars()
+    if not with_frontend:
+        return
     with timed("Node"):
         node()
     with timed("Frontend's packages"):

@@ -18,11 +18,11 @@ from typing import NoReturn
 
 from builder.local import process
 from builder.local.java import java_home
+from builder.local.jobs import stop_jobs
 from builder.local.kafka import launch_kafka, wait_for_kafka
 from builder.local.process import DidNotStart, wait_until
 from builder.local.progress import Failed, timed
 from builder.local.redis import start_redis
-from runner import launch
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -254,23 +254,6 @@ def refuse_a_taken_port(host: str, port: int) -> None:
                 f"Port {port} on {host} can't be used ({error.strerror}). "
                 "Set HEADRACE_PORT to another, for example HEADRACE_PORT=8080 make up."
             ) from None
-
-
-def stop_jobs(data: Path, patience: float) -> None:
-    """Ask every live job to stop, and wait for them; the next start brings them back.
-
-    One that takes longer than `patience` seconds is killed: its checkpoint is safe.
-    """
-    folders = (data / "deployments").glob("*/runs/*")
-    running = [folder for folder in folders if not (folder / "exit.json").exists()]
-    jobs = [job for folder in running if (job := launch.find(folder)) is not None]
-    for job in jobs:
-        launch.stop(job)
-    end = time.monotonic() + patience
-    while any(map(launch.is_alive, jobs)) and time.monotonic() < end:
-        time.sleep(0.1)
-    for job in jobs:
-        launch.kill(job)
 
 
 def killing(up: Up) -> Callable[[int, FrameType | None], NoReturn]:
