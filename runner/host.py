@@ -14,6 +14,7 @@ import os
 import runpy
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -179,6 +180,8 @@ class _Host:
         raise _Ended(CRASH, "A query ended though nobody asked it to.")
 
     def _judged(self, error: Exception) -> _Ended:
+        if self._java_is_gone(wait=type(error).__name__ == "Py4JNetworkError"):
+            return _Ended(CRASH, "Java, which runs Spark, ended: killed, or out of memory.")
         source = (self.folder / "job.py").read_text()
         steps = [step.id for step in self.graph.in_order]
         judged: Judged = judge(causes(error), source, steps)
@@ -295,6 +298,12 @@ class _Host:
         # Threads may still wait for Java.
         os._exit(end.code)
 
+    def _java_is_gone(self, *, wait: bool) -> bool:
+        # Its connections break a moment before it is dead.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.gateway.proc.wait(timeout=5 if wait else 0)
+        return self.gateway.proc.poll() is not None
+
     def _end_java(self) -> None:
         if self.gateway is None:
             return
@@ -304,7 +313,7 @@ class _Host:
             java.stdin.close()
         try:
             java.wait(timeout=5)
-        except Exception:
+        except subprocess.TimeoutExpired:
             java.kill()
             java.wait()
 
