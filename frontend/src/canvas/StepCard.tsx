@@ -1,0 +1,179 @@
+import { Handle, type NodeProps, Position } from "@xyflow/react";
+import { memo } from "react";
+import { useTranslation } from "react-i18next";
+import type { Kind, Step } from "../api/graph";
+import type { StepType } from "../api/stepTypes";
+import { count, rate } from "../text/count";
+import { useCanvas, useCheck, useLive } from "./CanvasContext";
+import type { StepNode } from "./flow";
+import { useGraph } from "./graphStore";
+import { countOf } from "./liveStore";
+import { inputOf, kindOf, outputsOf } from "./ports";
+import styles from "./StepCard.module.css";
+import { StepIcon } from "./StepIcon";
+import { summary } from "./summary";
+
+/** A step on the canvas: what it is, what it does in the user's words, what is wrong, its count. */
+export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps<StepNode>) {
+  const { t } = useTranslation();
+  const { catalogue, readOnly } = useCanvas();
+  const { step } = data;
+  const type = catalogue.get(step.type);
+  const errors = useCheck(
+    (s) => s.problems.filter((p) => p.step === id && p.severity === "error").length,
+  );
+  const warnings = useCheck((s) => s.problems.filter((p) => p.step === id).length) - errors;
+  const faulty = useLive((s) => s.faulty === id);
+  const says = summary(step);
+  const problems = errors + (faulty ? 1 : 0);
+
+  return (
+    <article
+      className={styles.card}
+      data-step-id={id}
+      data-step-type={step.type}
+      data-group={type?.group}
+      data-selected={selected}
+      data-problems={problems > 0}
+    >
+      <h3 className={styles.title}>
+        <StepIcon name={type?.icon ?? ""} />
+        <span className={styles.label} title={step.label || type?.title}>
+          {step.label || type?.title || step.type}
+        </span>
+        {problems > 0 ? (
+          <span
+            className={styles.badge}
+            aria-label={t("canvas.problems", { count: problems })}
+            role="img"
+          >
+            {problems}
+          </span>
+        ) : (
+          warnings > 0 && (
+            <span
+              className={styles.badge}
+              data-severity="warning"
+              aria-label={t("canvas.warnings", { count: warnings })}
+              role="img"
+            >
+              {warnings}
+            </span>
+          )
+        )}
+      </h3>
+      <p className={styles.summary} title={says}>
+        {says || "\u00a0"}
+      </p>
+      <div className={styles.foot}>
+        <span>{type?.title ?? t("canvas.unknownType")}</span>
+        <Count id={id} isSink={type?.group === "Sinks"} />
+      </div>
+      {type && <Inputs step={step} type={type} connectable={!readOnly} />}
+      {type && <Outputs step={step} type={type} connectable={!readOnly} />}
+    </article>
+  );
+});
+
+function Count({ id, isSink }: { id: string; isSink: boolean }) {
+  const { t } = useTranslation();
+  const metrics = useLive((s) => s.steps[id]);
+  if (!metrics) return null;
+  const rows = countOf(metrics, isSink);
+  return (
+    <span className={styles.numbers}>
+      {metrics.rate > 0 && <span>{rate(metrics.rate)}</span>}
+      <output
+        className={styles.count}
+        data-testid="step-count"
+        data-count={rows}
+        aria-live="off"
+        title={t("canvas.rowsSince")}
+      >
+        {count(rows)}
+      </output>
+    </span>
+  );
+}
+
+function Inputs({ step, type, connectable }: { step: Step; type: StepType; connectable: boolean }) {
+  const { catalogue, check } = useCanvas();
+  const kinds = useGraph((graph) =>
+    type.inputs
+      .map((port) => {
+        const edge = graph.edges.find((e) => e.to === step.id && inputOf(e, type) === port.name);
+        if (edge) return kindOf(graph, catalogue, check.getState().steps, edge.from);
+        return port.kinds.length === 1 ? port.kinds[0] : "any";
+      })
+      .join(" "),
+  ).split(" ");
+  return type.inputs.map((port, i) => (
+    <Handle
+      key={port.name}
+      id={port.name}
+      type="target"
+      position={Position.Left}
+      className={styles.port}
+      data-kind={kinds[i]}
+      data-port={port.name}
+      isConnectable={connectable}
+      style={{ top: `${((i + 1) / (type.inputs.length + 1)) * 100}%` }}
+      title={type.inputs.length > 1 ? port.name : undefined}
+    >
+      {type.inputs.length > 1 && connectable && (
+        <span className={styles.portName}>{port.name}</span>
+      )}
+    </Handle>
+  ));
+}
+
+function Outputs({
+  step,
+  type,
+  connectable,
+}: {
+  step: Step;
+  type: StepType;
+  connectable: boolean;
+}) {
+  const kind = useKind(step.id);
+  const outputs = outputsOf(step, type);
+  if (type.outputs_from === null) {
+    return outputs.map((name) => (
+      <Handle
+        key={name}
+        id={name}
+        type="source"
+        position={Position.Right}
+        className={styles.port}
+        data-kind={kind}
+        data-output={name}
+        isConnectable={connectable}
+      />
+    ));
+  }
+  return (
+    <ul className={styles.branches}>
+      {outputs.map((name) => (
+        <li key={name} className={styles.branch}>
+          {name}
+          <Handle
+            id={name}
+            type="source"
+            position={Position.Right}
+            className={styles.port}
+            data-kind={kind}
+            data-output={name}
+            isConnectable={connectable}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function useKind(id: string): Kind {
+  const { catalogue } = useCanvas();
+  const known = useCheck((s) => s.steps);
+  return useGraph((graph) => kindOf(graph, catalogue, known, id));
+}

@@ -1,0 +1,63 @@
+import type { Graph } from "../api/graph";
+import type { StepType } from "../api/stepTypes";
+import { type Catalogue, inputOf, type KnownKinds, kindOf, outputsOf } from "./ports";
+
+/** Ports an edge may be drawn between. */
+export interface Drawn {
+  from: string;
+  output: string;
+  to: string;
+  input: string;
+}
+
+/** Why an edge may not be, as a key and the values of its sentence. */
+export interface Refusal {
+  key: "self" | "circle" | "occupied" | "kind" | "twice" | "noInput" | "noOutput";
+  values: { from: string; to: string; input?: string; kind?: string; kinds?: string };
+}
+
+/** Say why these ports may not be joined; null where they may. */
+export function whyNot(
+  graph: Graph,
+  catalogue: Catalogue,
+  known: KnownKinds,
+  { from, output, to, input }: Drawn,
+): Refusal | null {
+  const source = graph.steps.find((step) => step.id === from);
+  const target = graph.steps.find((step) => step.id === to);
+  const sourceType = catalogue.get(source?.type ?? "");
+  const targetType = catalogue.get(target?.type ?? "");
+  if (!source || !target || !sourceType || !targetType) return null;
+  const names = { from: source.label || sourceType.title, to: target.label || targetType.title };
+  if (from === to) return { key: "self", values: names };
+  if (!outputsOf(source, sourceType).includes(output)) return { key: "noOutput", values: names };
+  const port = targetType.inputs.find(({ name }) => name === input);
+  if (!port) return { key: "noInput", values: names };
+  if (reaches(graph, to, from)) return { key: "circle", values: names };
+  const arriving = graph.edges.filter((e) => e.to === to && inputOf(e, targetType) === input);
+  if (arriving.some((e) => e.from === from && (e.output ?? "rows") === output))
+    return { key: "twice", values: names };
+  if (arriving.length > 0 && !port.many)
+    return { key: "occupied", values: { ...names, input: port.name } };
+  const kind = kindOf(graph, catalogue, known, from);
+  if (!port.kinds.includes(kind))
+    return { key: "kind", values: { ...names, kind, kinds: port.kinds.join(" or a ") } };
+  return null;
+}
+
+/** The first free input of a step type that takes rows of this kind; undefined where none does. */
+export function inputFor(type: StepType, kind: string): string | undefined {
+  return type.inputs.find((port) => port.kinds.some((k) => k === kind))?.name;
+}
+
+function reaches(graph: Graph, from: string, to: string): boolean {
+  const seen = new Set<string>();
+  const todo = [from];
+  for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
+    if (at === to) return true;
+    if (seen.has(at)) continue;
+    seen.add(at);
+    for (const edge of graph.edges) if (edge.from === at) todo.push(edge.to);
+  }
+  return false;
+}

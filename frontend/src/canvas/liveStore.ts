@@ -1,0 +1,20 @@
+import { createStore, type StoreApi } from "zustand";
+import type { StepMetrics } from "../api/types";
+
+/** What a running deployment of the drawn graph counts, by step. */
+export interface LiveState {
+  steps: Record<string, StepMetrics>;
+  /** The step at fault, where a failed deployment names one. */
+  faulty: string | null;
+  /** True while rows may flow. */
+  on: boolean;
+}
+
+export function createLiveStore(): StoreApi<LiveState> {
+  return createStore(() => ({ steps: {}, faulty: null, on: false }));
+}
+
+/** The number a step's card shows: rows it gave, for a sink rows it took. */
+export function countOf(metrics: StepMetrics, isSink: boolean): number {
+  return isSink ? Math.max(metrics.in, metrics.out) : metrics.out;
+}

@@ -1,0 +1,21 @@
+import { useEffect } from "react";
+import type { StoreApi } from "zustand";
+import type { DeploymentListed } from "../api/types";
+import type { LiveState } from "./liveStore";
+
+/** Put what a deployment counts on the canvas; null clears it. */
+export function useLiveCounts(
+  live: StoreApi<LiveState>,
+  deployment: DeploymentListed | null,
+): void {
+  useEffect(() => {
+    live.setState({
+      steps: deployment?.metrics?.steps ?? {},
+      faulty:
+        deployment?.state === "failed" || deployment?.state === "backing_off"
+          ? deployment.step
+          : null,
+      on: deployment?.state === "running",
+    });
+  }, [live, deployment]);
+}

@@ -1,0 +1,270 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ReactFlowProvider } from "@xyflow/react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { useNavigate, useParams } from "react-router";
+import { useStore } from "zustand";
+import { getPipeline, stopDeployment, updatePipeline } from "../api/client";
+import type { Graph } from "../api/graph";
+import type { Pipeline, Problem } from "../api/types";
+import { Canvas } from "../canvas/Canvas";
+import { CanvasContext, useCanvas } from "../canvas/CanvasContext";
+import { createCheckStore } from "../canvas/checkStore";
+import { readGraph } from "../canvas/editGraph";
+import { createGraphStore, GraphStoreContext, useGraphStore } from "../canvas/graphStore";
+import { createLiveStore } from "../canvas/liveStore";
+import { createSelectionStore } from "../canvas/selectionStore";
+import { useCatalogue } from "../canvas/useCatalogue";
+import { useLiveCounts } from "../canvas/useLiveCounts";
+import { DeployDialog } from "../deploy/DeployDialog";
+import { useDeployment } from "../monitor/useDeployments";
+import { Loading, Missing } from "../shell/Loading";
+import { sayError } from "../shell/say";
+import { useTitle } from "../shell/useTitle";
+import { download } from "../text/download";
+import { ActionSpotlight, actionSpotlight } from "./ActionSpotlight";
+import { AddStepSpotlight, addStepSpotlight, type Wanted } from "./AddStepSpotlight";
+import { createAutosave } from "./autosave";
+import { ConflictDialog } from "./ConflictDialog";
+import { Drawer, type DrawerTab } from "./Drawer";
+import { EditorHeader } from "./EditorHeader";
+import styles from "./EditorPage.module.css";
+import { Palette } from "./Palette";
+import { ShortcutsDialog } from "./ShortcutsDialog";
+import { StepPanel } from "./StepPanel";
+import { useActions } from "./useActions";
+import { useCheckedGraph } from "./useCheckedGraph";
+import { useClipboard } from "./useClipboard";
+import { useEditing } from "./useEditing";
+
+/** The editor of one pipeline. */
+export function EditorPage() {
+  const { id = "" } = useParams();
+  const catalogue = useCatalogue();
+  const pipeline = useQuery({
+    queryKey: ["pipeline", id],
+    queryFn: async () => (await getPipeline({ path: { pipeline_id: id } })) as unknown as Pipeline,
+    // What is drawn here is newer than any answer; others' changes come as a conflict.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: 1,
+  });
+  if (pipeline.error) return <Missing message={pipeline.error.message} />;
+  if (!pipeline.data || !catalogue) return <Loading />;
+  return <Opened key={id} pipeline={pipeline.data} catalogue={catalogue} />;
+}
+
+function Opened({
+  pipeline,
+  catalogue,
+}: {
+  pipeline: Pipeline;
+  catalogue: NonNullable<ReturnType<typeof useCatalogue>>;
+}) {
+  const [store] = useState(() => createGraphStore(readGraph(pipeline.graph)));
+  const [stores] = useState(() => ({
+    check: createCheckStore(),
+    live: createLiveStore(),
+    selection: createSelectionStore(),
+  }));
+  const things = useMemo(() => ({ ...stores, catalogue, readOnly: false }), [stores, catalogue]);
+  return (
+    <GraphStoreContext value={store}>
+      <CanvasContext value={things}>
+        <ReactFlowProvider>
+          <Editor pipeline={pipeline} />
+        </ReactFlowProvider>
+      </CanvasContext>
+    </GraphStoreContext>
+  );
+}
+
+function Editor({ pipeline }: { pipeline: Pipeline }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const { catalogue, check, live, selection } = useCanvas();
+  const store = useGraphStore();
+  const graph = useStore(store.state, (s) => s.graph);
+  const editing = useEditing();
+  const [name, setName] = useState(pipeline.name);
+  const [tab, setTab] = useState<DrawerTab | null>(null);
+  const [wanted, setWanted] = useState<Wanted>({});
+  const [help, setHelp] = useState(false);
+  const [deploying, setDeploying] = useState(false);
+  const [stopping, setStopping] = useState(false);
+  useTitle(name);
+
+  const { autosave, save } = useSaved(pipeline, name, graph);
+  useCheckedGraph(graph, check);
+  useClipboard(editing);
+  const followed = useDeployment(pipeline.deployment?.id ?? null);
+  useLiveCounts(live, followed.state);
+
+  const doors = useMemo(
+    () => ({
+      openSpotlight: actionSpotlight.open,
+      openAddStep: () => {
+        setWanted({});
+        addStepSpotlight.open();
+      },
+      openHelp: () => setHelp(true),
+      openDeploy: () => setDeploying(true),
+      showTab: setTab,
+      save: () => void autosave.flush(),
+      exportJson: () =>
+        download(
+          `${pipeline.slug}.json`,
+          "application/json",
+          JSON.stringify({ name, graph: store.graph() }, null, 1),
+        ),
+    }),
+    [autosave, store, pipeline.slug, name],
+  );
+  const actions = useActions(editing, doors);
+
+  async function stop() {
+    if (!pipeline.deployment) return;
+    setStopping(true);
+    try {
+      await stopDeployment({ path: { deployment_id: pipeline.deployment.id } });
+    } catch (error) {
+      sayError(error);
+    } finally {
+      setStopping(false);
+    }
+  }
+
+  function openStep(id: string) {
+    editing.show(id);
+    requestAnimationFrame(() =>
+      document.querySelector<HTMLElement>("[data-testid=step-panel]")?.focus(),
+    );
+  }
+
+  function takeTheirs() {
+    const theirs = autosave.takeTheirs();
+    if (!theirs) return;
+    setName(theirs.name);
+    store.replace(readGraph(theirs.graph));
+  }
+
+  function titleOf(id: string): string {
+    const step = graph.steps.find((s) => s.id === id);
+    return step?.label || catalogue.get(step?.type ?? "")?.title || id;
+  }
+
+  function follow(problem: Problem) {
+    setDeploying(false);
+    setTab("problems");
+    if (problem.step) editing.show(problem.step, problem.field);
+  }
+
+  return (
+    <div className={styles.editor}>
+      <div className={styles.header}>
+        <EditorHeader
+          name={name}
+          onName={setName}
+          save={save}
+          version={pipeline.latest_version}
+          deployment={followed.state}
+          stopping={stopping}
+          onProblems={() => setTab("problems")}
+          onDeploy={() => setDeploying(true)}
+          onStop={() => void stop()}
+          onSpotlight={actionSpotlight.open}
+        />
+      </div>
+      <div className={styles.palette}>
+        <Palette editing={editing} />
+      </div>
+      <main style={{ minWidth: 0, minHeight: 0 }} aria-label={t("canvas.name")}>
+        <Canvas
+          onAskForStep={(at, from) => {
+            setWanted({ at, from });
+            addStepSpotlight.open();
+          }}
+          onOpenStep={openStep}
+        />
+      </main>
+      <Side editing={editing} selection={selection} />
+      <div className={styles.drawer} data-open={tab !== null}>
+        <Drawer tab={tab} onTab={setTab} editing={editing} name={name} />
+      </div>
+      <ActionSpotlight actions={actions} editing={editing} />
+      <AddStepSpotlight wanted={wanted} editing={editing} />
+      <ShortcutsDialog opened={help} onClose={() => setHelp(false)} actions={actions} />
+      <ConflictDialog
+        opened={save.status === "conflict"}
+        message={save.message}
+        onKeepMine={() => void autosave.keepMine()}
+        onTakeTheirs={takeTheirs}
+      />
+      {deploying && (
+        <DeployDialog
+          pipeline={pipeline.id}
+          graph={graph}
+          titleOf={titleOf}
+          deployedBefore={pipeline.deployment !== null}
+          save={autosave.flush}
+          onDeployed={(id) => {
+            void queries.invalidateQueries({ queryKey: ["pipelines"] });
+            navigate(`/deployments/${id}?deployed`);
+          }}
+          onProblem={follow}
+          onClose={() => setDeploying(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Side({
+  editing,
+  selection,
+}: {
+  editing: ReturnType<typeof useEditing>;
+  selection: ReturnType<typeof useCanvas>["selection"];
+}) {
+  const open = useStore(selection, (s) => s.steps.length > 0);
+  if (!open) return null;
+  return (
+    <div className={styles.side}>
+      <StepPanel editing={editing} />
+    </div>
+  );
+}
+
+/** Keep the draft saved from the first change on, and what is left when the page goes away. */
+function useSaved(pipeline: Pipeline, name: string, graph: Graph) {
+  const [autosave] = useState(() =>
+    createAutosave<Graph>(pipeline.revision, async (draft, revision) => {
+      const { revision: next } = await updatePipeline({
+        path: { pipeline_id: pipeline.id },
+        body: { revision, name: draft.name.trim() || pipeline.name, graph: { ...draft.graph } },
+      });
+      return next;
+    }),
+  );
+  const save = useStore(autosave.state);
+  const first = useRef({ name, graph });
+  useEffect(() => {
+    if (first.current.name === name && first.current.graph === graph) return;
+    first.current = { name, graph };
+    autosave.changed({ name, graph });
+  }, [autosave, name, graph]);
+  useEffect(() => {
+    const leave = (event: BeforeUnloadEvent) => {
+      if (autosave.state.getState().status === "saved") return;
+      void autosave.flush();
+      event.preventDefault();
+    };
+    window.addEventListener("beforeunload", leave);
+    return () => {
+      window.removeEventListener("beforeunload", leave);
+      void autosave.flush();
+    };
+  }, [autosave]);
+  return { autosave, save };
+}

@@ -1,0 +1,22 @@
+import { Select } from "@mantine/core";
+import type { WidgetProps } from "@rjsf/utils";
+import { useTranslation } from "react-i18next";
+import { useConnections } from "../../connections/useConnections";
+import { fieldProps } from "./fieldProps";
+
+export function ConnectionWidget(props: WidgetProps) {
+  const { t } = useTranslation();
+  const { data } = useConnections();
+  const names = (data?.items ?? []).map((connection) => connection.name);
+  const value = props.value as string | undefined;
+  const all = value && !names.includes(value) ? [...names, value] : names;
+  return (
+    <Select
+      {...fieldProps(props)}
+      data={all}
+      value={value ?? null}
+      placeholder={t("form.chooseConnection")}
+      onChange={(next) => props.onChange(next ?? undefined)}
+    />
+  );
+}

@@ -1,0 +1,36 @@
+import type { WidgetProps } from "@rjsf/utils";
+
+/** What every Mantine input of the form takes from rjsf: label, help, error, id. */
+export function fieldProps({
+  id,
+  label,
+  hideLabel,
+  required,
+  schema,
+  options,
+  rawErrors,
+}: WidgetProps) {
+  const aria = options["aria-label"];
+  return {
+    id,
+    label: hideLabel ? undefined : label,
+    "aria-label": hideLabel ? (typeof aria === "string" ? aria : label) : undefined,
+    description: hideLabel ? undefined : schema.description,
+    error: rawErrors?.length ? rawErrors.join(" ") : undefined,
+    withAsterisk: required && !hideLabel,
+  };
+}
+
+/** What a field is worth while it is left empty, as text for its placeholder. */
+export function placeholderOf({ schema, options }: WidgetProps): string | undefined {
+  const shown = (schema as { shownDefault?: unknown }).shownDefault;
+  if (shown !== undefined && typeof shown !== "object") return String(shown);
+  const example = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
+  if (example !== undefined) return String(example);
+  return typeof options.placeholder === "string" ? options.placeholder : undefined;
+}
+
+/** The value, or what it is worth while it is left empty. */
+export function valueOrDefault({ value, schema }: WidgetProps): unknown {
+  return value ?? (schema as { shownDefault?: unknown }).shownDefault;
+}

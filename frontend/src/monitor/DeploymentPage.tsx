@@ -1,0 +1,294 @@
+import { Alert, Button, Group, Tabs, Tooltip } from "@mantine/core";
+import {
+  IconPlayerPlayFilled,
+  IconPlayerStopFilled,
+  IconPlus,
+  IconRefresh,
+} from "@tabler/icons-react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { ReactFlowProvider } from "@xyflow/react";
+import { useEffect, useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Link, useParams, useSearchParams } from "react-router";
+import {
+  createTopic,
+  getDeployment,
+  restartDeployment,
+  startDeployment,
+  stopDeployment,
+} from "../api/client";
+import type { Deployment } from "../api/types";
+import { Canvas } from "../canvas/Canvas";
+import { CanvasContext } from "../canvas/CanvasContext";
+import { type CheckState, createCheckStore } from "../canvas/checkStore";
+import { readGraph } from "../canvas/editGraph";
+import { createGraphStore, GraphStoreContext } from "../canvas/graphStore";
+import { createLiveStore } from "../canvas/liveStore";
+import type { Catalogue } from "../canvas/ports";
+import { createSelectionStore } from "../canvas/selectionStore";
+import { useCatalogue } from "../canvas/useCatalogue";
+import { useLiveCounts } from "../canvas/useLiveCounts";
+import { useConnections } from "../connections/useConnections";
+import { DeployProgress } from "../deploy/DeployProgress";
+import { useCheckedGraph } from "../editor/useCheckedGraph";
+import { Brand } from "../shell/Brand";
+import header from "../shell/Header.module.css";
+import { Loading, Missing } from "../shell/Loading";
+import { say, sayError } from "../shell/say";
+import { UserMenu } from "../shell/UserMenu";
+import { useTitle } from "../shell/useTitle";
+import { rate } from "../text/count";
+import { RelativeTime } from "../text/RelativeTime";
+import styles from "./DeploymentPage.module.css";
+import { LogsTab } from "./LogsTab";
+import { OverviewTab } from "./OverviewTab";
+import { RowsTab } from "./RowsTab";
+import { RunsTab } from "./RunsTab";
+import { StateBadge } from "./StateBadge";
+import { useDeployment } from "./useDeployments";
+
+const POLL_MS = 5_000;
+
+/** One deployment, alive: the canvas with its counts, and what it does over time. */
+export function DeploymentPage() {
+  const { id = "" } = useParams();
+  const catalogue = useCatalogue();
+  const feed = useDeployment(id);
+  // The socket is the usual way; without it (a proxy, a broker away) the page asks now and then.
+  const asked = useQuery({
+    queryKey: ["deployment", id],
+    queryFn: async () => {
+      const found = (await getDeployment({ path: { deployment_id: id } })) as unknown as Deployment;
+      return { ...found, graph: readGraph(found.graph) };
+    },
+    refetchInterval: feed.live ? false : POLL_MS,
+    retry: 1,
+  });
+  const deployment = feed.live && feed.state ? feed.state : (asked.data ?? feed.state);
+  if (asked.error && !deployment) return <Missing message={asked.error.message} />;
+  if (!deployment || !catalogue) return <Loading />;
+  return <Watched key={id} deployment={deployment} live={feed.live} catalogue={catalogue} />;
+}
+
+interface WatchedProps {
+  deployment: Deployment;
+  live: boolean;
+  catalogue: Catalogue;
+}
+
+function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
+  const { t } = useTranslation();
+  const [search] = useSearchParams();
+  const [tab, setTab] = useState<string | null>("overview");
+  const { graph, version } = deployment;
+  const [stores] = useState(() => ({
+    check: createCheckStore(),
+    live: createLiveStore(),
+    selection: createSelectionStore(),
+  }));
+  const things = useMemo(() => ({ ...stores, catalogue, readOnly: true }), [stores, catalogue]);
+  const [store] = useState(() => createGraphStore(graph));
+  useTitle(deployment.pipeline.name);
+  useLiveCounts(stores.live, deployment);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a version's graph is frozen
+  useEffect(() => store.replace(graph), [store, version]);
+  useDeployedSegments(store.graph(), deployment, stores.check);
+
+  return (
+    <GraphStoreContext value={store}>
+      <CanvasContext value={things}>
+        <ReactFlowProvider>
+          <div className={styles.page}>
+            <header className={header.header}>
+              <Brand />
+              <Link to="/" className={header.crumb}>
+                {t("nav.pipelines")} /
+              </Link>
+              <Link to={`/pipelines/${deployment.pipeline.id}`} className={header.brand}>
+                {deployment.pipeline.name}
+              </Link>
+              <span className={header.pill}>{t("monitor.version", { version })}</span>
+              <span className={header.pill}>{t(`mode.${deployment.mode}`)}</span>
+              <span className={header.grow} />
+              <Button
+                component={Link}
+                to={`/pipelines/${deployment.pipeline.id}`}
+                variant="default"
+              >
+                {t("monitor.edit")}
+              </Button>
+              <Buttons deployment={deployment} />
+              <UserMenu />
+            </header>
+            <div className={styles.status}>
+              <span role="status" data-testid="deployment-state" data-state={deployment.state}>
+                <StateBadge state={deployment.state} />
+              </span>
+              <p className={styles.message} aria-live="polite" data-testid="deployment-message">
+                {deployment.message}
+              </p>
+              {search.has("deployed") && <DeployProgress deployment={deployment} />}
+              {!connected && <span className={styles.offline}>{t("monitor.offline")}</span>}
+              {deployment.state === "running" && (
+                <span data-testid="total-rate">{rate(deployment.metrics?.rate ?? 0)}</span>
+              )}
+              <span className={header.crumb}>
+                <RelativeTime at={deployment.updated_at} />
+              </span>
+            </div>
+            <div className={styles.canvas}>
+              <MissingTopics deployment={deployment} />
+              <Canvas />
+            </div>
+            <section className={styles.drawer} aria-label={t("monitor.details")}>
+              <Tabs
+                value={tab}
+                onChange={setTab}
+                keepMounted={false}
+                style={{ display: "contents" }}
+              >
+                <Tabs.List>
+                  {(["overview", "rows", "logs", "runs"] as const).map((name) => (
+                    <Tabs.Tab key={name} value={name}>
+                      {t(`monitor.${name}`)}
+                    </Tabs.Tab>
+                  ))}
+                </Tabs.List>
+                <div className={styles.body}>
+                  <Tabs.Panel value="overview">
+                    <OverviewTab deployment={deployment} />
+                  </Tabs.Panel>
+                  <Tabs.Panel value="rows">
+                    <RowsTab deployment={deployment} catalogue={catalogue} />
+                  </Tabs.Panel>
+                  <Tabs.Panel value="logs">
+                    <LogsTab deployment={deployment} />
+                  </Tabs.Panel>
+                  <Tabs.Panel value="runs">
+                    <RunsTab runs={deployment.runs} />
+                  </Tabs.Panel>
+                </div>
+              </Tabs>
+            </section>
+          </div>
+        </ReactFlowProvider>
+      </CanvasContext>
+    </GraphStoreContext>
+  );
+}
+
+/** Kinds come from the check of the frozen graph; segments from the plan it was deployed with. */
+function useDeployedSegments(
+  graph: Deployment["graph"],
+  deployment: Deployment,
+  check: ReturnType<typeof createCheckStore>,
+) {
+  useCheckedGraph(graph, check);
+  const { segments } = deployment;
+  useEffect(() => {
+    const settle = (state: CheckState) => {
+      const steps = { ...state.steps };
+      let changed = state.segments !== segments || state.problems.length > 0;
+      for (const { id, mode, steps: members } of segments) {
+        for (const step of members) {
+          const was = steps[step] ?? {
+            kind: "stream" as const,
+            key: [],
+            columns: [],
+            mode: null,
+            segment: null,
+          };
+          if (was.segment === id && was.mode === mode) continue;
+          steps[step] = { ...was, segment: id, mode: mode as "real_time" };
+          changed = true;
+        }
+      }
+      if (changed) check.setState({ steps, segments, problems: [] });
+    };
+    settle(check.getState());
+    return check.subscribe(settle);
+  }, [check, segments]);
+}
+
+function Buttons({ deployment }: { deployment: Deployment }) {
+  const { t } = useTranslation();
+  const path = { deployment_id: deployment.id };
+  const call = useMutation({
+    mutationFn: (to: typeof stopDeployment) => to({ path }),
+    onError: sayError,
+  });
+  const stops = deployment.desired === "running";
+  const failed = deployment.state === "failed";
+  return (
+    <Group gap={8}>
+      {stops && !failed && (
+        <Button
+          variant="default"
+          leftSection={<IconRefresh size={14} aria-hidden />}
+          loading={call.isPending}
+          onClick={() => call.mutate(restartDeployment)}
+        >
+          {t("deploy.restart")}
+        </Button>
+      )}
+      {stops && !failed ? (
+        <Button
+          variant="default"
+          leftSection={<IconPlayerStopFilled size={13} aria-hidden />}
+          loading={call.isPending}
+          onClick={() => call.mutate(stopDeployment)}
+        >
+          {t("deploy.stop")}
+        </Button>
+      ) : (
+        <Button
+          leftSection={<IconPlayerPlayFilled size={13} aria-hidden />}
+          loading={call.isPending}
+          onClick={() => call.mutate(startDeployment)}
+        >
+          {t("deploy.startAgain")}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function MissingTopics({ deployment }: { deployment: Deployment }) {
+  const { t } = useTranslation();
+  const { data: connections } = useConnections();
+  const make = useMutation({
+    mutationFn: ({ connection, topic }: { connection: string; topic: string }) => {
+      const found = connections?.items.find(({ name }) => name === connection);
+      if (!found) throw new Error(t("monitor.noConnection", { connection }));
+      return createTopic({ path: { connection_id: found.id }, body: { topic } });
+    },
+    onSuccess: ({ topic }) => say(t("connections.topicMade", { topic })),
+    onError: sayError,
+  });
+  if (deployment.missing_topics.length === 0) return null;
+  return (
+    <Tooltip.Group>
+      <Alert
+        color="yellow"
+        m="sm"
+        p="xs"
+        title={t("monitor.missing")}
+        style={{ position: "absolute", zIndex: 5 }}
+      >
+        <Group gap="xs">
+          {deployment.missing_topics.map(({ connection, topic }) => (
+            <Button
+              key={`${connection} ${topic}`}
+              size="compact-sm"
+              leftSection={<IconPlus size={13} aria-hidden />}
+              loading={make.isPending && make.variables.topic === topic}
+              onClick={() => make.mutate({ connection, topic })}
+            >
+              {t("monitor.makeTopic", { topic, connection })}
+            </Button>
+          ))}
+        </Group>
+      </Alert>
+    </Tooltip.Group>
+  );
+}

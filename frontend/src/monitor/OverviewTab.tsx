@@ -1,0 +1,100 @@
+import { useQuery } from "@tanstack/react-query";
+import { Fragment, useEffect, useRef } from "react";
+import { useTranslation } from "react-i18next";
+import { getMetrics } from "../api/client";
+import type { Deployment } from "../api/types";
+import { count, rate, short } from "../text/count";
+import { RelativeTime } from "../text/RelativeTime";
+import { span } from "../text/span";
+import styles from "./DeploymentPage.module.css";
+import { addPoint, type Point } from "./points";
+import { RateChart } from "./RateChart";
+
+/** Rows per second over time, and what each segment says of itself now. */
+export function OverviewTab({ deployment }: { deployment: Deployment }) {
+  const { t } = useTranslation();
+  const points = usePoints(deployment);
+  const segments = deployment.metrics?.segments ?? {};
+  return (
+    <div className={styles.overview}>
+      <RateChart points={points} />
+      <dl className={styles.numbers}>
+        {deployment.segments.map(({ id, mode, reason }) => {
+          const now = segments[id];
+          const lag = Object.values(now?.lag ?? {}).reduce((sum, n) => sum + n, 0);
+          return (
+            <Fragment key={id}>
+              <dt className={styles.segment} title={reason}>
+                {id} · {t(`mode.${mode as "auto"}`)}
+              </dt>
+              {!now && <dt>{t("overview.nothing")}</dt>}
+              {now?.rate != null && <Value label={t("overview.rate")} value={rate(now.rate)} />}
+              {now?.lag && (
+                <Value label={t("overview.lag")} value={count(lag)} title={lagText(now.lag)} />
+              )}
+              {now?.batch_ms != null && (
+                <Value label={t("overview.batchTime")} value={span(now.batch_ms)} />
+              )}
+              {now?.batch != null && <Value label={t("overview.batch")} value={count(now.batch)} />}
+              {now?.state_rows != null && now.state_rows > 0 && (
+                <Value
+                  label={t("overview.state")}
+                  value={t("overview.stateOf", {
+                    rows: short(now.state_rows),
+                    bytes: short(now.state_bytes ?? 0),
+                  })}
+                />
+              )}
+              {now?.watermark && (
+                <>
+                  <dt>{t("overview.watermark")}</dt>
+                  <dd>
+                    <RelativeTime at={now.watermark} />
+                  </dd>
+                </>
+              )}
+            </Fragment>
+          );
+        })}
+      </dl>
+    </div>
+  );
+}
+
+function Value({ label, value, title }: { label: string; value: string; title?: string }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd title={title}>{value}</dd>
+    </>
+  );
+}
+
+function lagText(lag: Record<string, number>): string {
+  return Object.entries(lag)
+    .map(([partition, rows]) => `${partition}: ${count(rows)}`)
+    .join("\n");
+}
+
+/** The points of the last hour, and each newer one as it comes. */
+function usePoints(deployment: Deployment): Point[] {
+  const { data } = useQuery({
+    queryKey: ["metrics", deployment.id],
+    queryFn: () => getMetrics({ path: { deployment_id: deployment.id } }),
+    gcTime: 0,
+  });
+  const seen = useRef<Point[]>([]);
+  const { metrics } = deployment;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new deployment begins a new line
+  useEffect(() => {
+    seen.current = [];
+  }, [deployment.id]);
+  const past = (data?.points ?? []).map(({ at, rate }) => ({ at: Date.parse(at) / 1000, rate }));
+  if (metrics)
+    seen.current = addPoint(seen.current, {
+      at: Date.parse(metrics.at) / 1000,
+      rate: metrics.rate,
+    });
+  const last = past.at(-1)?.at ?? 0;
+  return [...past, ...seen.current.filter((point) => point.at > last)];
+}

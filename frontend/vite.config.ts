@@ -1,0 +1,30 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+const server = `127.0.0.1:${process.env.HEADRACE_PORT ?? 8000}`;
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: {
+    alias: {
+      // rjsf's own test tools, which its index exports, want a validator that needs `eval`.
+      "@rjsf/validator-ajv8": new URL("src/form/noValidation.ts", import.meta.url).pathname,
+    },
+  },
+  server: {
+    proxy: {
+      "/api": `http://${server}`,
+      "/admin": `http://${server}`,
+      "/static": `http://${server}`,
+      "/ws": { target: `ws://${server}`, ws: true },
+    },
+  },
+  build: { chunkSizeWarningLimit: 800 },
+  test: {
+    environment: "jsdom",
+    setupFiles: ["src/testSetup.ts"],
+    // rjsf's modules import each other without file endings, which Node refuses.
+    server: { deps: { inline: [/@rjsf\//] } },
+    restoreMocks: true,
+  },
+});
