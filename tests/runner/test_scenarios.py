@@ -89,7 +89,7 @@ class Running:
         if one is not None and one.type == "console_sink" and not self._topics(step, "console"):
             self._read_events()
             samples = [e for e in self.events if e["type"] == "sample" and e["step"] == step]
-            return [row for event in samples for row in event["rows"]]
+            return samples[-1]["rows"] if samples else []
         if sink == "dead_letters":
             begin = name.replace("-", "_")
             topics = [
