@@ -75,7 +75,9 @@ class Health(Schema):
     checks: dict[str, HealthCheck]
 
 
-@api.get("/health", auth=None, response={200: Health, 503: Health}, tags=["health"], summary="Health")
+@api.get(
+    "/health", auth=None, response={200: Health, 503: Health}, tags=["health"], summary="Health"
+)
 def get_health(request: HttpRequest) -> Any:
     """Answer each dependency; 503 only where Headrace itself can't answer."""
     alive, found = health()

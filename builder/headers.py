@@ -24,7 +24,7 @@ def security_headers(
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponse:
-            return _with_headers(request, await get_response(request))  # type: ignore[misc]
+            return _with_headers(request, await get_response(request))
 
         return answer_async
 

@@ -22,13 +22,13 @@ def health() -> tuple[bool, dict[str, Any]]:
         "spark_worker": lambda: _worker("spark"),
         "kafka": _kafka,
     }
-    found = {}
+    found: dict[str, Any] = {}
     for name, check in checks.items():
         if name == "kafka" and not found["database"]["ok"]:
             continue
         ok, message = check()
         found[name] = {"ok": ok, "message": message}
-    alive = found["database"]["ok"]
+    alive: bool = found["database"]["ok"]
     status = "ok" if all(c["ok"] for c in found.values()) else "degraded" if alive else "down"
     return alive, {"status": status, "checks": found}
 

@@ -30,7 +30,9 @@ class JsonBody(Parser):
         except UnicodeDecodeError:
             raise Refused(400, "The request is not UTF-8.") from None
         try:
-            value = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_int)
+            value = json.loads(
+                text, parse_constant=_no_constant, parse_float=_finite, parse_int=_int
+            )
         except RecursionError:
             raise _too_deep() from None
         except json.JSONDecodeError as error:

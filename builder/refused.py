@@ -1,14 +1,18 @@
 """Errors that are the caller's, as problem+json."""
 
+import logging
 from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from runner.problems import InvalidGraph, Problem
+
+log = logging.getLogger(__name__)
 
 
 class Refused(Exception):
@@ -33,8 +37,6 @@ def unsound(problems: list[Problem], what: str = "The graph") -> Refused:
 
 def problem_json(status: int, detail: str, **extra: Any) -> HttpResponse:
     """An error as RFC 9457 writes it."""
-    from django.http import JsonResponse
-
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -43,6 +45,16 @@ def problem_json(status: int, detail: str, **extra: Any) -> HttpResponse:
         **extra,
     }
     return JsonResponse(body, status=status, content_type="application/problem+json")
+
+
+def no_such_call(request: HttpRequest) -> HttpResponse:
+    """Answer an address below /api/ that is none."""
+    return problem_json(404, "There is no such call; /api/docs lists those there are.")
+
+
+def our_fault(request: HttpRequest) -> HttpResponse:
+    """Answer where an error of ours kept us from answering (it is logged)."""
+    return problem_json(500, "An error of ours, which we have logged, kept us from answering.")
 
 
 def answer_with_problem_json(api: NinjaAPI) -> None:
@@ -67,6 +79,11 @@ def answer_with_problem_json(api: NinjaAPI) -> None:
     def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
         return problem_json(404, "There is nothing here, or nothing that you may see.")
 
+    @api.exception_handler(OperationalError)
+    def database_away(request: HttpRequest, error: OperationalError) -> HttpResponse:
+        log.error("The database does not answer: %s", error)
+        return problem_json(503, "The database does not answer; jobs go on. Try again in a moment.")
+
     @api.exception_handler(RequestDataTooBig)
     def too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
         return problem_json(413, "The request is larger than 4 MB.")
@@ -79,7 +96,7 @@ def answer_with_problem_json(api: NinjaAPI) -> None:
 
 
 _sentences = {
-    "CSRF check Failed": "The X-CSRFToken header is missing or old; ask GET /api/me for the cookie.",
+    "CSRF check Failed": "The X-CSRFToken header is missing or old; GET /api/me sets the cookie.",
     "Unauthorized": "Log in, or send a token.",
 }
 
@@ -87,7 +104,9 @@ _sentences = {
 def _field_problem(error: dict[str, Any]) -> Problem:
     # Of ("body", "body", "graph") people know only the last.
     path = [str(p)[:70] for p in error["loc"] if p not in ("body", "query", "path", "payload")]
-    message = "This is not a field here; remove it." if error["type"] == "extra_forbidden" else (
-        f"{error['msg'][:300].rstrip('.')}."
+    message = (
+        "This is not a field here; remove it."
+        if error["type"] == "extra_forbidden"
+        else (f"{error['msg'][:300].rstrip('.')}.")
     )
     return Problem(None, ".".join(path)[:200] or None, message)

@@ -20,7 +20,7 @@ class Body(NinjaSchema):
 
 def _visible_name(text: str) -> str:
     text = " ".join(text.split())
-    if not text or not text.isprintable() and any(ord(c) < 32 for c in text):
+    if not text or (not text.isprintable() and any(ord(c) < 32 for c in text)):
         raise ValueError("Write a name of visible characters")
     return text
 

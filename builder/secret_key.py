@@ -11,7 +11,7 @@ def secret_key(data: Path) -> str:
     if not path.exists():
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
         mine = data / f"secret_key.{os.getpid()}"
-        with open(os.open(mine, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+        with os.fdopen(os.open(mine, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
             file.write(secrets.token_urlsafe(48))
         try:
             # Several processes start at once; a link is made whole, and by one of them only.

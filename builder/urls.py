@@ -5,9 +5,13 @@ from django.urls import path, re_path
 
 from builder.api import api
 from builder.pages import frontend
+from builder.refused import no_such_call
+
+handler500 = "builder.refused.our_fault"
 
 urlpatterns = [
     path("api/", api.urls),
+    re_path(r"^api/", no_such_call),
     path("admin/", admin.site.urls),
-    re_path(r"^(?!api/|admin/|ws/|static/|assets/).*$", frontend),
+    re_path(r"^(?!api/|admin/|ws/|static/|assets/)[^.]*$", frontend),
 ]

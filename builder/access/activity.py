@@ -9,11 +9,11 @@ from builder.access.models import Activity
 
 
 def record(user: User | None, verb: str, subject: Model, message: str) -> Activity:
-    """Record that `user` (None: Headrace itself) did `verb` to `subject`; `message` is for people."""
+    """Record that `user` (None: Headrace itself) did `verb` to `subject`, in words for people."""
     return Activity.objects.create(
         user=user,
         verb=verb,
-        subject=subject._meta.model_name,
+        subject=str(subject._meta.model_name),
         subject_id=subject.pk,
         message=message[:500],
     )

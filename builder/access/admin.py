@@ -12,6 +12,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from builder.access import actions
 from builder.access.models import Activity, Token
 from builder.read_only_admin import ReadOnlyAdmin
+from builder.request import user_of
 
 admin.site.unregister((User, Group))
 
@@ -24,7 +25,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        actions.user_changed(request.user, obj)
+        actions.user_changed(user_of(request), obj)
 
 
 @admin.register(Group)
@@ -42,7 +43,7 @@ class TokenAdmin(ReadOnlyAdmin):
     @admin.action(description="Revoke", permissions=("revoke",))
     def revoke(self, request: HttpRequest, chosen: QuerySet[Token]) -> None:
         for token in chosen:
-            actions.revoke_token(request.user, token.pk)
+            actions.revoke_token(user_of(request), token.pk)
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("access.delete_token")

@@ -14,6 +14,7 @@ from builder.connections.models import Connection
 from builder.deployments.models import Deployment
 from builder.paging import Page
 from builder.pipelines.models import Pipeline
+from builder.request import Request
 from builder.schema import Body, Schema
 
 router = Router(tags=["access"])
@@ -103,13 +104,13 @@ def create_token(request: HttpRequest, body: NewToken) -> Any:
 
 
 @router.get("/tokens", response=Tokens, summary="List tokens")
-def list_tokens(request: HttpRequest, page: Query[Page]) -> Any:
+def list_tokens(request: Request, page: Query[Page]) -> Any:
     """List one's own tokens."""
     return page.of(visible(request.auth, Token.objects.filter(user=request.auth)))
 
 
 @router.delete("/tokens/{uuid:token_id}", response={204: None}, summary="Revoke a token")
-def revoke_token(request: HttpRequest, token_id: UUID) -> Any:
+def revoke_token(request: Request, token_id: UUID) -> Any:
     """Make a token worthless at once."""
     actions.revoke_token(request.auth, token_id)
     return Status(204, None)

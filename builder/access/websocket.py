@@ -23,7 +23,10 @@ def identified(app: App) -> App:
     by_session = AuthMiddlewareStack(app)
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
-        headers = {name.decode("latin1").lower(): value.decode("latin1") for name, value in scope["headers"]}
+        headers = {
+            name.decode("latin1").lower(): value.decode("latin1")
+            for name, value in scope["headers"]
+        }
         kind, _, secret = headers.get("authorization", "").partition(" ")
         origin = headers.get("origin")
         if origin is not None and not _is_ours(origin, headers.get("host", "")):

@@ -31,9 +31,7 @@ def change_connection(
     """Change a connection; what already runs keeps the old one until it is restarted."""
     require(user, "change", Connection)
     with transaction.atomic():
-        connection = visible_or_404(
-            user, Connection.objects.select_for_update(), pk=connection_id
-        )
+        connection = visible_or_404(user, Connection.objects.select_for_update(), pk=connection_id)
         if name != connection.name:
             _refuse_taken(name)
         connection.name = name
@@ -47,9 +45,7 @@ def delete_connection(user: User, connection_id: UUID) -> None:
     """Delete a connection; steps that name it get a problem."""
     require(user, "delete", Connection)
     with transaction.atomic():
-        connection = visible_or_404(
-            user, Connection.objects.select_for_update(), pk=connection_id
-        )
+        connection = visible_or_404(user, Connection.objects.select_for_update(), pk=connection_id)
         record(user, "delete", connection, f"{user} deleted the connection {connection.name}")
         connection.delete()
 

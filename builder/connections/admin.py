@@ -8,6 +8,7 @@ from unfold.admin import ModelAdmin
 from builder.connections import actions
 from builder.connections.models import Connection
 from builder.refused import Refused
+from builder.request import user_of
 
 
 @admin.register(Connection)
@@ -21,18 +22,16 @@ class ConnectionAdmin(ModelAdmin):
     ) -> None:
         try:
             if change:
-                actions.change_connection(
-                    request.user, obj.pk, obj.name, obj.bootstrap_servers
-                )
+                actions.change_connection(user_of(request), obj.pk, obj.name, obj.bootstrap_servers)
             else:
-                made = actions.make_connection(request.user, obj.name, obj.bootstrap_servers)
+                made = actions.make_connection(user_of(request), obj.name, obj.bootstrap_servers)
                 obj.pk = made.pk
         except Refused as error:
             messages.error(request, error.detail)
 
     def delete_model(self, request: HttpRequest, obj: Connection) -> None:
-        actions.delete_connection(request.user, obj.pk)
+        actions.delete_connection(user_of(request), obj.pk)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         for connection in queryset:
-            actions.delete_connection(request.user, connection.pk)
+            actions.delete_connection(user_of(request), connection.pk)

@@ -2,7 +2,6 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from django.http import HttpRequest
 from ninja import Field, Path, Query, Router, Status
 from pydantic import AfterValidator
 
@@ -12,6 +11,7 @@ from builder.connections.addresses import read_addresses
 from builder.connections.models import Connection
 from builder.deployments.actions import nudge_those_without_topic
 from builder.paging import SearchedPage
+from builder.request import Request
 from builder.schema import Body, Schema
 
 router = Router(tags=["connections"])
@@ -83,49 +83,53 @@ class Sample(Schema):
 
 
 @router.get("/connections", response=Connections, summary="List connections")
-def list_connections(request: HttpRequest, page: Query[SearchedPage]) -> Any:
+def list_connections(request: Request, page: Query[SearchedPage]) -> Any:
     """List the connections that steps can name."""
     rows = Connection.objects.filter(name__icontains=page.search)
     return page.of(visible(request.auth, rows))
 
 
 @router.post("/connections", response={201: ConnectionOut}, summary="Make a connection")
-def create_connection(request: HttpRequest, body: ConnectionIn) -> Any:
+def create_connection(request: Request, body: ConnectionIn) -> Any:
     """Make a connection to a Kafka cluster."""
     made = actions.make_connection(request.auth, body.name, body.bootstrap_servers)
     return Status(201, made)
 
 
 @router.get("/connections/{uuid:connection_id}", response=ConnectionOut, summary="Get a connection")
-def get_connection(request: HttpRequest, connection_id: UUID) -> Any:
+def get_connection(request: Request, connection_id: UUID) -> Any:
     """Answer one connection."""
     return visible_or_404(request.auth, Connection.objects.all(), pk=connection_id)
 
 
-@router.put("/connections/{uuid:connection_id}", response=ConnectionOut, summary="Change a connection")
-def update_connection(request: HttpRequest, connection_id: UUID, body: ConnectionIn) -> Any:
+@router.put(
+    "/connections/{uuid:connection_id}", response=ConnectionOut, summary="Change a connection"
+)
+def update_connection(request: Request, connection_id: UUID, body: ConnectionIn) -> Any:
     """Change a connection; running jobs keep the old addresses until they are restarted."""
-    return actions.change_connection(
-        request.auth, connection_id, body.name, body.bootstrap_servers
-    )
+    return actions.change_connection(request.auth, connection_id, body.name, body.bootstrap_servers)
 
 
-@router.delete("/connections/{uuid:connection_id}", response={204: None}, summary="Delete a connection")
-def delete_connection(request: HttpRequest, connection_id: UUID) -> Any:
+@router.delete(
+    "/connections/{uuid:connection_id}", response={204: None}, summary="Delete a connection"
+)
+def delete_connection(request: Request, connection_id: UUID) -> Any:
     """Delete a connection."""
     actions.delete_connection(request.auth, connection_id)
     return Status(204, None)
 
 
-@router.post("/connections/{uuid:connection_id}/test", response=TestResult, summary="Test a connection")
-def test_connection(request: HttpRequest, connection_id: UUID) -> Any:
+@router.post(
+    "/connections/{uuid:connection_id}/test", response=TestResult, summary="Test a connection"
+)
+def test_connection(request: Request, connection_id: UUID) -> Any:
     """Try to reach the cluster; answers each step of the attempt."""
     steps = actions.test_connection(request.auth, connection_id)
     return {"ok": all(step["ok"] for step in steps), "steps": steps}
 
 
 @router.get("/connections/{uuid:connection_id}/topics", response=Topics, summary="List topics")
-def list_topics(request: HttpRequest, connection_id: UUID) -> Any:
+def list_topics(request: Request, connection_id: UUID) -> Any:
     """List the cluster's topics with their partitions, Kafka's own left out."""
     topics = actions.list_topics(request.auth, connection_id)
     items = [{"topic": name, "partitions": count} for name, count in topics.items()]
@@ -135,7 +139,7 @@ def list_topics(request: HttpRequest, connection_id: UUID) -> Any:
 @router.post(
     "/connections/{uuid:connection_id}/topics", response={201: Topic}, summary="Make a topic"
 )
-def create_topic(request: HttpRequest, connection_id: UUID, body: TopicIn) -> Any:
+def create_topic(request: Request, connection_id: UUID, body: TopicIn) -> Any:
     """Make a topic; deployments that wait for it start at once."""
     connection = actions.make_topic(request.auth, connection_id, body.topic, body.partitions)
     nudge_those_without_topic(connection.name, body.topic)
@@ -148,7 +152,7 @@ def create_topic(request: HttpRequest, connection_id: UUID, body: TopicIn) -> An
     summary="Sample a topic",
 )
 def sample_topic(
-    request: HttpRequest,
+    request: Request,
     connection_id: UUID,
     topic: Path[TopicName],
     limit: int = Query(20, ge=1, le=200),

@@ -75,7 +75,9 @@ def test_steps(bootstrap_servers: str) -> list[dict[str, Any]]:
                 reached.append(f"{host}:{port}")
         except OSError as error:
             refusals.append(f"{host}:{port} does not accept connections: {error.strerror or error}")
-    if not tell("Connection", bool(reached), "; ".join([f"{r} accepts" for r in reached] + refusals) + "."):
+    if not tell(
+        "Connection", bool(reached), "; ".join([f"{r} accepts" for r in reached] + refusals) + "."
+    ):
         return steps
 
     try:
@@ -90,10 +92,10 @@ def test_steps(bootstrap_servers: str) -> list[dict[str, Any]]:
     return steps
 
 
-def topic_partitions(bootstrap_servers: str, timeout: float = TIMEOUT) -> dict[str, int]:
+def topic_partitions(bootstrap_servers: str, timeout: float | None = None) -> dict[str, int]:
     """How many partitions each topic has, Kafka's own left out. Raises Unreachable."""
     try:
-        metadata = _admin(bootstrap_servers).list_topics(timeout=timeout)
+        metadata = _admin(bootstrap_servers).list_topics(timeout=timeout or TIMEOUT)
     except KafkaException:
         raise Unreachable(f"No broker answers at {bootstrap_servers}.") from None
     return {
@@ -115,7 +117,11 @@ def create_topic(bootstrap_servers: str, topic: str, partitions: int) -> None:
         reason: KafkaError = error.args[0]
         if reason.code() == KafkaError.TOPIC_ALREADY_EXISTS:
             raise TopicExists(f"There is a topic {topic} already.") from None
-        if reason.code() in (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN):
+        if reason.code() in (
+            KafkaError._TIMED_OUT,
+            KafkaError._TRANSPORT,
+            KafkaError._ALL_BROKERS_DOWN,
+        ):
             raise Unreachable(f"No broker answers at {bootstrap_servers}.") from None
         raise NotMade(f"The cluster did not make {topic}: {reason.str()}.") from None
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -54,8 +55,8 @@ def deploy(
     if key and (done := _done_before(user, key, digest)):
         return done, False
 
-    chosen = None if version is None else visible_or_404(
-        user, pipeline.versions.all(), number=version
+    chosen = (
+        None if version is None else visible_or_404(user, pipeline.versions.all(), number=version)
     )
     graph = chosen.graph if chosen else pipeline.graph
     name = pipeline.slug if environment == "default" else f"{pipeline.slug}--{environment}"
@@ -65,9 +66,7 @@ def deploy(
         if key and (done := _done_before(user, key, digest)):
             return done, False
         frozen = chosen or freeze(user, pipeline, graph, comment)
-        deployment, made = _want(
-            user, pipeline, frozen, environment, mode, start, state, name, job
-        )
+        deployment, made = _want(user, pipeline, frozen, environment, mode, start, state, name, job)
         if key:
             DeployRequest.objects.create(user=user, key=key, digest=digest, deployment=deployment)
     return deployment, made
@@ -118,12 +117,12 @@ def forget_deployments_of(pipeline: Pipeline) -> None:
     for deployment in pipeline.deployments.select_for_update():
         if deployment.desired == Desired.RUNNING or deployment.live_run():
             raise Refused(409, f"{deployment} runs; stop it first, then delete the pipeline.")
-        transaction.on_commit(lambda id_=str(deployment.pk): _send("remove_folder", id_))
+        transaction.on_commit(partial(_send, "remove_folder", str(deployment.pk)))
 
 
 def nudge(deployment: Deployment) -> None:
     """Have the deployment reconciled as soon as this transaction is committed."""
-    transaction.on_commit(lambda: _send("reconcile", str(deployment.pk)))
+    transaction.on_commit(partial(_send, "reconcile", str(deployment.pk)))
 
 
 def nudge_those_without_topic(connection: str, topic: str) -> None:

@@ -1,15 +1,30 @@
+from collections.abc import Callable
+from uuid import UUID
+
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from builder.deployments import actions
 from builder.deployments.models import Deployment, DeployRequest, Run
 from builder.read_only_admin import ReadOnlyAdmin
+from builder.request import user_of
+
+Action = Callable[[User, UUID], Deployment]
 
 
 @admin.register(Deployment)
 class DeploymentAdmin(ReadOnlyAdmin):
-    list_display = ("pipeline", "environment", "version", "desired", "state", "message", "updated_at")
+    list_display = (
+        "pipeline",
+        "environment",
+        "version",
+        "desired",
+        "state",
+        "message",
+        "updated_at",
+    )
     list_filter = ("state", "desired", "environment")
     search_fields = ("pipeline__name",)
     actions = ("start", "stop", "restart")
@@ -29,9 +44,9 @@ class DeploymentAdmin(ReadOnlyAdmin):
     def has_run_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("deployments.change_deployment")
 
-    def _each(self, request: HttpRequest, chosen: QuerySet[Deployment], action) -> None:  # type: ignore[no-untyped-def]
+    def _each(self, request: HttpRequest, chosen: QuerySet[Deployment], action: Action) -> None:
         for deployment in chosen:
-            done = action(request.user, deployment.pk)
+            done = action(user_of(request), deployment.pk)
             messages.info(request, f"{done}: {done.message}")
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
-from django.http import HttpRequest
 from ninja import Field, Header, Query, Router, Status
 from pydantic import ConfigDict
 
@@ -16,6 +15,7 @@ from builder.deployments.describe import describe, describe_whole, with_names
 from builder.deployments.models import Deployment
 from builder.monitor.points import points
 from builder.paging import Page, SearchedPage
+from builder.request import Request
 from builder.schema import ActivityOut, Body, Json, Schema, Segment
 from runner.steps.kafka_source import Start
 
@@ -126,6 +126,12 @@ class Points(Schema):
     points: list[Point]
 
 
+class Span(Schema):
+    from_: datetime | None = Field(None, alias="from")
+    to: datetime | None = None
+    step: str | None = Field(None, max_length=63, pattern="^[a-z0-9_]+$")
+
+
 class Logs(Schema):
     epoch: int | None
     lines: list[str]
@@ -137,15 +143,13 @@ class Activities(Schema):
     count: int
 
 
-def _one(request: HttpRequest, deployment_id: UUID) -> Deployment:
-    return visible_or_404(
-        request.auth, with_names(Deployment.objects.all()), pk=deployment_id
-    )
+def _one(request: Request, deployment_id: UUID) -> Deployment:
+    return visible_or_404(request.auth, with_names(Deployment.objects.all()), pk=deployment_id)
 
 
 @router.get("/deployments", response=Deployments, by_alias=True, summary="List deployments")
 def list_deployments(
-    request: HttpRequest, page: Query[SearchedPage], pipeline: UUID | None = None
+    request: Request, page: Query[SearchedPage], pipeline: UUID | None = None
 ) -> Any:
     """List deployments, newest first; `pipeline` leaves only those of one."""
     rows = Deployment.objects.filter(pipeline__name__icontains=page.search)
@@ -163,7 +167,7 @@ def list_deployments(
     summary="Deploy a pipeline",
 )
 def create_deployment(
-    request: HttpRequest,
+    request: Request,
     body: DeploymentNew,
     key: str | None = Header(None, alias="Idempotency-Key", max_length=200),
 ) -> Any:
@@ -172,8 +176,10 @@ def create_deployment(
     422 with `problems` where the graph is not sound. Repeating a request with the same
     `Idempotency-Key` is harmless.
     """
-    start = body.start if body.start is None or isinstance(body.start, str) else (
-        body.start.model_dump(mode="json")
+    start = (
+        body.start
+        if body.start is None or isinstance(body.start, str)
+        else (body.start.model_dump(mode="json"))
     )
     deployment, made = actions.deploy(
         request.auth,
@@ -190,9 +196,12 @@ def create_deployment(
 
 
 @router.get(
-    "/deployments/{uuid:deployment_id}", response=DeploymentOut, by_alias=True, summary="Get a deployment"
+    "/deployments/{uuid:deployment_id}",
+    response=DeploymentOut,
+    by_alias=True,
+    summary="Get a deployment",
 )
-def get_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
+def get_deployment(request: Request, deployment_id: UUID) -> Any:
     """Answer a deployment with its graph, newest rows and runs."""
     return describe_whole(_one(request, deployment_id))
 
@@ -200,16 +209,19 @@ def get_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
 @router.post(
     "/deployments/{uuid:deployment_id}/stop", response=DeploymentOut, by_alias=True, summary="Stop"
 )
-def stop_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
+def stop_deployment(request: Request, deployment_id: UUID) -> Any:
     """Want it stopped; its checkpoints stay."""
     actions.stop(request.auth, deployment_id)
     return describe_whole(_one(request, deployment_id))
 
 
 @router.post(
-    "/deployments/{uuid:deployment_id}/start", response=DeploymentOut, by_alias=True, summary="Start"
+    "/deployments/{uuid:deployment_id}/start",
+    response=DeploymentOut,
+    by_alias=True,
+    summary="Start",
 )
-def start_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
+def start_deployment(request: Request, deployment_id: UUID) -> Any:
     """Want it to run; it goes on from its checkpoints."""
     actions.start(request.auth, deployment_id)
     return describe_whole(_one(request, deployment_id))
@@ -221,7 +233,7 @@ def start_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
     by_alias=True,
     summary="Restart",
 )
-def restart_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
+def restart_deployment(request: Request, deployment_id: UUID) -> Any:
     """Stop it and start it again from its checkpoints."""
     actions.restart(request.auth, deployment_id)
     return describe_whole(_one(request, deployment_id))
@@ -234,19 +246,17 @@ def restart_deployment(request: HttpRequest, deployment_id: UUID) -> Any:
     summary="Counts and rates over time",
 )
 def get_metrics(
-    request: HttpRequest,
+    request: Request,
     deployment_id: UUID,
-    from_: datetime | None = Query(None, alias="from"),
-    to: datetime | None = Query(None),
-    step: str | None = Query(None, max_length=63, pattern="^[a-z0-9_]+$"),
+    span: Query[Span],
 ) -> Any:
     """Answer up to 600 points of the last hour, or of another time of the last day."""
-    return {"points": points(_one(request, deployment_id), from_, to, step)}
+    return {"points": points(_one(request, deployment_id), span.from_, span.to, span.step)}
 
 
 @router.get("/deployments/{uuid:deployment_id}/logs", response=Logs, summary="The log of a run")
 def get_logs(
-    request: HttpRequest,
+    request: Request,
     deployment_id: UUID,
     epoch: int | None = Query(None, ge=1, description="Which run; the newest where left out"),
     lines: int = Query(500, ge=1, le=5000),
@@ -265,12 +275,10 @@ def get_logs(
 @router.get(
     "/deployments/{uuid:deployment_id}/activity", response=Activities, summary="Who did what"
 )
-def list_activity(request: HttpRequest, deployment_id: UUID, page: Query[Page]) -> Any:
+def list_activity(request: Request, deployment_id: UUID, page: Query[Page]) -> Any:
     """List what was done to a deployment, newest first."""
     deployment = _one(request, deployment_id)
-    found = page.of(
-        Activity.objects.filter(subject_id=deployment.pk).select_related("user")
-    )
+    found = page.of(Activity.objects.filter(subject_id=deployment.pk).select_related("user"))
     found["items"] = [activity.as_json(a) for a in found["items"]]
     return found
 

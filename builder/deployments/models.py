@@ -1,6 +1,5 @@
 import uuid
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -50,7 +49,8 @@ class Deployment(models.Model):
     # What is so.
     state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
     message = models.CharField(max_length=2000, blank=True)
-    step = models.CharField(max_length=63, null=True)
+    # None where no step is at fault, which is another thing than one without a name.
+    step = models.CharField(max_length=63, null=True)  # noqa: DJ001
     missing_topics = models.JSONField(default=list)
     failures = models.PositiveIntegerField(default=0)
     retry_at = models.DateTimeField(null=True)
@@ -144,11 +144,7 @@ class DeployRequest(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=("user", "key"), name="one_request_per_key"),
-        )
+        constraints = (models.UniqueConstraint(fields=("user", "key"), name="one_request_per_key"),)
 
     def __str__(self) -> str:
         return self.key
-
-

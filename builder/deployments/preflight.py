@@ -29,12 +29,16 @@ def hindrance(deployment: Deployment) -> Hindrance | None:
     step = None
     for name, uses in reads.items():
         if name not in connections:
-            return Hindrance(f"There is no connection {name} any more; make it again, or edit the steps.")
+            return Hindrance(
+                f"There is no connection {name} any more; make it again, or edit the steps."
+            )
         servers = connections[name]["bootstrap_servers"]
         try:
             there = kafka.topic_partitions(servers, timeout=ASK_SECONDS)
         except kafka.Unreachable as error:
-            return Hindrance(f"The connection {name} does not answer: {error}", step=uses[0]["step"])
+            return Hindrance(
+                f"The connection {name} does not answer: {error}", step=uses[0]["step"]
+            )
         for use in uses:
             topic = {"connection": name, "topic": use.get("topic", "")}
             is_read = use["use"] == "read" and "topic" in use

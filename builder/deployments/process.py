@@ -109,7 +109,7 @@ def clear_checkpoints(deployment: Deployment) -> None:
 
 @contextmanager
 def _held(lock: Path) -> Iterator[None]:
-    with open(os.open(lock, os.O_CREAT | os.O_RDWR, 0o600), "r+") as file:
+    with os.fdopen(os.open(lock, os.O_CREAT | os.O_RDWR, 0o600), "r+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -118,7 +118,7 @@ def _held(lock: Path) -> Iterator[None]:
 
 
 def _write(path: Path, text: str) -> None:
-    with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
         file.write(text)
 
 
@@ -129,5 +129,6 @@ def _identify(run: Run, process: launcher.JobProcess) -> None:
 
 
 def _process(run: Run) -> launcher.JobProcess:
-    assert run.pid is not None and run.start_ticks is not None
+    assert run.pid is not None
+    assert run.start_ticks is not None
     return launcher.JobProcess(boot_id=run.boot_id, pid=run.pid, start_ticks=run.start_ticks)

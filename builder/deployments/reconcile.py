@@ -84,20 +84,20 @@ def _is_due(deployment: Deployment) -> bool:
 
 # --- With a live run
 
+
 def _look_after(deployment: Deployment) -> bool:
     run = deployment.live_run()
     if run is None:
         return True
     run.deployment = deployment
     now = timezone.now()
-    if run.pid is None and not process.adopt(run):
-        return _start(deployment, run, now)
-    run.save()
+    if run.pid is None:
+        if not process.adopt(run):
+            return _start(deployment, run, now)
+        run.save()
     if not process.is_alive(run):
         return _end(deployment, run, now)
-    is_wanted = (
-        deployment.desired == Desired.RUNNING and run.generation == deployment.generation
-    )
+    is_wanted = deployment.desired == Desired.RUNNING and run.generation == deployment.generation
     if not is_wanted:
         reason = "asked to" if deployment.desired == Desired.STOPPED else "to be replaced"
         return _stop(deployment, run, now, f"Stopping, as {reason}; finishing what is under way.")
@@ -144,7 +144,9 @@ def _stop(deployment: Deployment, run: Run, now: datetime, message: str) -> bool
         _set(deployment, State.STOPPING, message)
     elif now - run.stop_asked_at > STOPPING:
         process.kill(run)
-        run.message = f"Ended by force: it did not stop within {int(STOPPING.total_seconds())} seconds."
+        run.message = (
+            f"Ended by force: it did not stop within {int(STOPPING.total_seconds())} seconds."
+        )
         run.save()
     return False
 
@@ -155,9 +157,7 @@ def _end(deployment: Deployment, run: Run, now: datetime) -> bool:
     said = run.exit or {}
     code = said.get("code")
     message = str(said.get("message") or "")
-    is_wanted = (
-        deployment.desired == Desired.RUNNING and run.generation == deployment.generation
-    )
+    is_wanted = deployment.desired == Desired.RUNNING and run.generation == deployment.generation
     if not is_wanted:
         _close(run, State.STOPPED, run.message if run.stop_asked_at else message, now)
         quiet(deployment, now)
@@ -194,7 +194,9 @@ def _restart(deployment: Deployment, run: Run, now: datetime, message: str) -> b
     if deployment.failures == 1:
         _set(deployment, State.PENDING, f"Starting again from its checkpoint. {message}")
         return True
-    _back(deployment, now + _back_off(deployment.failures - 1), message, (run.exit or {}).get("step"))
+    _back(
+        deployment, now + _back_off(deployment.failures - 1), message, (run.exit or {}).get("step")
+    )
     return False
 
 
@@ -211,6 +213,7 @@ def _back_off(failures: int) -> timedelta:
 
 
 # --- Without one
+
 
 def _settle(deployment: Deployment) -> bool:
     if deployment.desired == Desired.STOPPED and deployment.live_run() is None:
@@ -252,6 +255,7 @@ def _make_run(deployment: Deployment) -> bool:
 
 
 # --- Saying so
+
 
 def _close(run: Run, state: State, message: str, now: datetime) -> None:
     run.state = state

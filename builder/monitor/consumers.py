@@ -5,6 +5,7 @@ from typing import Any
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.contrib.auth import get_user
+from django.http import HttpRequest
 
 from builder.access.actions import access_group, user_of_token
 from builder.access.permissions import visible
@@ -64,21 +65,15 @@ class _Watch(AsyncJsonWebsocketConsumer):
         if "token" in self.scope:
             return user_of_token(self.scope["token"]) is not None
         session = self.scope["session"]
-        fresh = type(session._wrapped)(session.session_key)
-        return get_user(_Request(fresh)).is_authenticated
+        request = HttpRequest()
+        request.session = type(session._wrapped)(session.session_key)
+        return get_user(request).is_authenticated
 
     def group_name(self) -> str:
         raise NotImplementedError
 
     def snapshot(self) -> dict[str, Any] | None:
         raise NotImplementedError
-
-
-class _Request:
-    """As much of a request as Django needs to say whose session this is."""
-
-    def __init__(self, session: Any) -> None:
-        self.session = session
 
 
 class DeploymentConsumer(_Watch):

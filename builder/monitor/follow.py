@@ -1,5 +1,7 @@
 """Read what a run says, keep it, and tell it."""
 
+import math
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +16,7 @@ Json = dict[str, Any]
 
 MAX_ROWS = 50
 MAX_LOGS = 50
+_UNKEEPABLE = re.compile("[\0\ud800-\udfff]")
 COUNTS = ("in", "out", "dropped")
 
 
@@ -49,7 +52,9 @@ def follow_run(run: Run) -> None:
 def quiet(deployment: Deployment, at: datetime) -> None:
     """Let every rate fall to nothing: no run is live. Saves and tells it."""
     metrics = deployment.metrics
-    if not metrics or not metrics["rate"] and not any(s["rate"] for s in metrics["steps"].values()):
+    if not metrics or (
+        not metrics["rate"] and not any(s["rate"] for s in metrics["steps"].values())
+    ):
         return
     metrics["rate"] = 0.0
     for step in metrics["steps"].values():
@@ -70,6 +75,7 @@ def counts(deployment: Deployment) -> Json:
 def _take_in(deployment: Deployment, run: Run, events: list[Json]) -> list[Json]:
     """Apply the events to both rows (unsaved); answers those to tell, the stale ones left out."""
     told: list[Json] = []
+    events = [_keepable(event) for event in events]
     metrics: Json | None = None
     logs = [event for event in events if event["type"] == "log"]
     # Whoever floods the log is cut short here; log.txt has it all.
@@ -96,6 +102,19 @@ def _take_in(deployment: Deployment, run: Run, events: list[Json]) -> list[Json]
     if metrics is not None:
         told.append({"type": "metrics", **(deployment.metrics or {})})
     return told
+
+
+def _keepable(value: Any) -> Any:
+    """The value without what a database can't keep: NUL, half pairs, numbers that are none."""
+    if isinstance(value, str):
+        return _UNKEEPABLE.sub("\ufffd", value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {_keepable(key): _keepable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_keepable(item) for item in value]
+    return value
 
 
 def _take_state(deployment: Deployment, run: Run, event: Json) -> list[Json]:
@@ -196,5 +215,3 @@ def _take_problem(deployment: Deployment, event: Json) -> None:
 def live_runs() -> list[Run]:
     """The runs that have not ended as far as we know."""
     return list(Run.objects.filter(ended_at=None).select_related("deployment"))
-
-

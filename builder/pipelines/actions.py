@@ -31,7 +31,9 @@ def make_pipeline(
         if graph is not None:
             raise Refused(422, "Give a graph or a template, not both.")
         if template not in templates():
-            raise Refused(422, f"There is no template {template}; {', '.join(templates())} are there.")
+            raise Refused(
+                422, f"There is no template {template}; {', '.join(templates())} are there."
+            )
         chosen = templates()[template]
         graph, name = chosen["graph"], name or chosen["title"]
     if graph is None:
@@ -134,9 +136,7 @@ def _placed(data: dict[str, Any], graph: Graph) -> dict[str, Any]:
 
 def _free_slug(name: str) -> str:
     wanted = slugify(name).replace("_", "-").strip("-")[:50].strip("-") or "pipeline"
-    taken = set(
-        Pipeline.objects.filter(slug__startswith=wanted).values_list("slug", flat=True)
-    )
+    taken = set(Pipeline.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
     number, slug = 1, wanted
     while slug in taken:
         number += 1

@@ -3,7 +3,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Max, Prefetch, QuerySet
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from ninja import Field, Query, Router, Status
 
 from builder.access.permissions import visible, visible_or_404
@@ -16,6 +16,7 @@ from builder.pipelines.diff import diff
 from builder.pipelines.models import Pipeline, Version
 from builder.pipelines.templates import templates
 from builder.refused import unsound
+from builder.request import Request
 from builder.schema import Body, Json, Name, ProblemOut, Schema, Segment
 from runner.check import check
 from runner.compile import compile_job
@@ -197,34 +198,41 @@ class PlanOut(Schema):
 
 # --- A graph as such
 
-@router.get("/step-types", response=list[StepTypeOut], by_alias=True, summary="The catalogue of step types")
-def list_step_types(request: HttpRequest) -> Any:
+
+@router.get(
+    "/step-types", response=list[StepTypeOut], by_alias=True, summary="The catalogue of step types"
+)
+def list_step_types(request: Request) -> Any:
     """Answer the palette: each step type with its ports and the JSON Schema of its config."""
     return catalogue()
 
 
 @router.get("/templates", response=list[TemplateOut], summary="List templates")
-def list_templates(request: HttpRequest) -> Any:
+def list_templates(request: Request) -> Any:
     """List pipelines to begin with."""
     return list(templates().values())
 
 
 @router.post("/check", response=CheckOut, summary="Check a graph")
-def check_graph(request: HttpRequest, body: GraphIn) -> Any:
+def check_graph(request: Request, body: GraphIn) -> Any:
     """Answer everything known about a draft, Spark's word on columns included."""
     return check_draft(body.graph)
 
 
 @router.post("/compile", response=Program, summary="Compile a graph")
-def compile_graph(request: HttpRequest, body: CompileIn) -> Any:
+def compile_graph(request: Request, body: CompileIn) -> Any:
     """Answer the PySpark program of a sound graph; 422 with `problems` for another."""
     job = compile_job(
-        read_graph(body.graph), name="pipeline", connections=connections_for_runner(), mode=body.mode
+        read_graph(body.graph),
+        name="pipeline",
+        connections=connections_for_runner(),
+        mode=body.mode,
     )
     return {"script": job.script, "segments": [s.as_json() for s in job.segments]}
 
 
 # --- Drafts
+
 
 def _with_deployments(rows: QuerySet[Pipeline]) -> QuerySet[Pipeline]:
     newest_first = Deployment.objects.order_by("-updated_at")
@@ -256,7 +264,7 @@ def _head(pipeline: Any) -> Json:
     }
 
 
-def _whole(request: HttpRequest, pipeline_id: UUID) -> Json:
+def _whole(request: Request, pipeline_id: UUID) -> Json:
     pipeline = visible_or_404(
         request.auth, _with_deployments(Pipeline.objects.all()), pk=pipeline_id
     )
@@ -264,7 +272,7 @@ def _whole(request: HttpRequest, pipeline_id: UUID) -> Json:
 
 
 @router.get("/pipelines", response=Pipelines, summary="List pipelines")
-def list_pipelines(request: HttpRequest, page: Query[SearchedPage]) -> Any:
+def list_pipelines(request: Request, page: Query[SearchedPage]) -> Any:
     """List pipelines, last changed first."""
     rows = Pipeline.objects.filter(name__icontains=page.search)
     found = page.of(_with_deployments(visible(request.auth, rows)))
@@ -273,42 +281,47 @@ def list_pipelines(request: HttpRequest, page: Query[SearchedPage]) -> Any:
 
 
 @router.post("/pipelines", response={201: PipelineOut}, summary="Make a pipeline")
-def create_pipeline(request: HttpRequest, body: PipelineNew) -> Any:
+def create_pipeline(request: Request, body: PipelineNew) -> Any:
     """Make a draft: empty, of a graph, or of a template."""
     made = actions.make_pipeline(request.auth, body.name, body.graph, body.template)
     return Status(201, _whole(request, made.id))
 
 
 @router.post("/pipelines/import", response={201: PipelineOut}, summary="Import a pipeline")
-def import_pipeline(request: HttpRequest, body: PipelineImport) -> Any:
+def import_pipeline(request: Request, body: PipelineImport) -> Any:
     """Make a draft of what `export?format=json` gave."""
     made = actions.make_pipeline(request.auth, body.name, body.graph)
     return Status(201, _whole(request, made.id))
 
 
 @router.get("/pipelines/{uuid:pipeline_id}", response=PipelineOut, summary="Get a pipeline")
-def get_pipeline(request: HttpRequest, pipeline_id: UUID) -> Any:
+def get_pipeline(request: Request, pipeline_id: UUID) -> Any:
     """Answer a draft with its graph."""
     return _whole(request, pipeline_id)
 
 
 @router.put("/pipelines/{uuid:pipeline_id}", response=PipelineOut, summary="Save a pipeline")
-def update_pipeline(request: HttpRequest, pipeline_id: UUID, body: PipelineChange) -> Any:
+def update_pipeline(request: Request, pipeline_id: UUID, body: PipelineChange) -> Any:
     """Save a draft; 409 with the newer graph where somebody saved in between."""
     actions.save_pipeline(request.auth, pipeline_id, body.revision, body.name, body.graph)
     return _whole(request, pipeline_id)
 
 
 @router.delete("/pipelines/{uuid:pipeline_id}", response={204: None}, summary="Delete a pipeline")
-def delete_pipeline(request: HttpRequest, pipeline_id: UUID) -> Any:
+def delete_pipeline(request: Request, pipeline_id: UUID) -> Any:
     """Delete a pipeline; 409 while a deployment of it runs."""
     actions.delete_pipeline(request.auth, pipeline_id)
     return Status(204, None)
 
 
-@router.get("/pipelines/{uuid:pipeline_id}/plan", response=PlanOut, exclude_none=True, summary="Plan a pipeline")
+@router.get(
+    "/pipelines/{uuid:pipeline_id}/plan",
+    response=PlanOut,
+    exclude_none=True,
+    summary="Plan a pipeline",
+)
 def get_plan(
-    request: HttpRequest,
+    request: Request,
     pipeline_id: UUID,
     format: Literal["json", "text"] = "json",
     mode: Mode = "auto",
@@ -332,7 +345,7 @@ def get_plan(
 
 @router.get("/pipelines/{uuid:pipeline_id}/export", summary="Export a pipeline")
 def export_pipeline(
-    request: HttpRequest, pipeline_id: UUID, format: Literal["json", "pyspark"] = "json"
+    request: Request, pipeline_id: UUID, format: Literal["json", "pyspark"] = "json"
 ) -> HttpResponse:
     """Answer a file: the draft as JSON, or its program, which runs by plain `spark-submit`."""
     pipeline = visible_or_404(request.auth, Pipeline.objects.all(), pk=pipeline_id)
@@ -342,9 +355,7 @@ def export_pipeline(
         )
         name = f"{pipeline.slug}.json"
     else:
-        job = compile_job(
-            pipeline.read(), name=pipeline.slug, connections=connections_for_runner()
-        )
+        job = compile_job(pipeline.read(), name=pipeline.slug, connections=connections_for_runner())
         answer = HttpResponse(job.script, content_type="text/x-python; charset=utf-8")
         name = f"{pipeline.slug}.py"
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -352,6 +363,7 @@ def export_pipeline(
 
 
 # --- Versions
+
 
 def _version(version: Version) -> Json:
     return {
@@ -363,27 +375,33 @@ def _version(version: Version) -> Json:
     }
 
 
-def _versions(request: HttpRequest, pipeline_id: UUID) -> QuerySet[Version]:
+def _versions(request: Request, pipeline_id: UUID) -> QuerySet[Version]:
     pipeline = visible_or_404(request.auth, Pipeline.objects.all(), pk=pipeline_id)
     return pipeline.versions.select_related("created_by")
 
 
-@router.post("/pipelines/{uuid:pipeline_id}/versions", response={201: VersionOut}, summary="Make a version")
-def create_version(request: HttpRequest, pipeline_id: UUID, body: VersionNew) -> Any:
+@router.post(
+    "/pipelines/{uuid:pipeline_id}/versions", response={201: VersionOut}, summary="Make a version"
+)
+def create_version(request: Request, pipeline_id: UUID, body: VersionNew) -> Any:
     """Freeze the draft; where nothing changed since the newest version, that one is answered."""
     return Status(201, _version(actions.make_version(request.auth, pipeline_id, body.comment)))
 
 
 @router.get("/pipelines/{uuid:pipeline_id}/versions", response=Versions, summary="List versions")
-def list_versions(request: HttpRequest, pipeline_id: UUID, page: Query[Page]) -> Any:
+def list_versions(request: Request, pipeline_id: UUID, page: Query[Page]) -> Any:
     """List the frozen graphs of a pipeline, newest first."""
     found = page.of(_versions(request, pipeline_id))
     found["items"] = [_version(version) for version in found["items"]]
     return found
 
 
-@router.get("/pipelines/{uuid:pipeline_id}/versions/{int:number}", response=VersionOut, summary="Get a version")
-def get_version(request: HttpRequest, pipeline_id: UUID, number: int) -> Any:
+@router.get(
+    "/pipelines/{uuid:pipeline_id}/versions/{int:number}",
+    response=VersionOut,
+    summary="Get a version",
+)
+def get_version(request: Request, pipeline_id: UUID, number: int) -> Any:
     """Answer a frozen graph."""
     return _version(visible_or_404(request.auth, _versions(request, pipeline_id), number=number))
 
@@ -394,7 +412,7 @@ def get_version(request: HttpRequest, pipeline_id: UUID, number: int) -> Any:
     by_alias=True,
     summary="Compare two versions",
 )
-def diff_versions(request: HttpRequest, pipeline_id: UUID, before: int, after: int) -> Any:
+def diff_versions(request: Request, pipeline_id: UUID, before: int, after: int) -> Any:
     """Answer what changed from one version to another."""
     rows = _versions(request, pipeline_id)
     first = visible_or_404(request.auth, rows, number=before)

@@ -62,11 +62,15 @@ def _analysis(graph: Json, connections: dict[str, dict[str, str]]) -> Json | Non
             return None
         answer = analyze.apply_async((graph, connections), expires=seconds, retry=False)
         try:
-            result: Json = answer.get(timeout=seconds, interval=0.02)
-            return result
+            result: Json = answer.get(timeout=seconds, propagate=False)
         except NoAnswer:
             answer.forget()
             return None
+        if answer.failed():
+            # Ours, and loud; a draft can be drawn on meanwhile.
+            log.error("Spark could not analyze a graph: %s", answer.traceback)
+            return None
+        return result
     except (RedisError, OperationalError) as error:
         log.warning("No word from Spark, because Redis is away: %s", error)
         return None

@@ -9,7 +9,7 @@ DOWN = 160
 
 
 def layout(graph: Graph) -> dict[str, dict[str, int]]:
-    """A place for each step: sources left, each step right of all it reads from, none on another."""
+    """A place for each step: sources left, each right of all it reads from, none on another."""
     column: dict[str, int] = {}
     for step in graph.in_order:
         parents = [edge.from_ for edge in graph.edges_into.get(step.id, ())]

@@ -29,7 +29,9 @@ class Api:
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """Answer the response; a body that is not bytes is sent as JSON."""
-        data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        data = (
+            body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        )
         kind = headers.pop("content_type", "application/json")
         return self.client.generic(
             method, f"/api{path}", data, content_type=kind, headers={**self.headers, **headers}
@@ -67,17 +69,17 @@ def _quick_passwords(settings: Any) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-@pytest.fixture()
+@pytest.fixture
 def admin() -> User:
     return User.objects.create_superuser("ada", password="a long password")
 
 
-@pytest.fixture()
+@pytest.fixture
 def viewer() -> User:
     return User.objects.create_user("vic", password="a long password")
 
 
-@pytest.fixture()
+@pytest.fixture
 def editor() -> User:
     """One who may draw pipelines, and neither deploy them nor touch connections."""
     user = User.objects.create_user("eve", password="a long password")
@@ -86,22 +88,22 @@ def editor() -> User:
     return user
 
 
-@pytest.fixture()
+@pytest.fixture
 def api(admin: User) -> Api:
     return Api(admin)
 
 
-@pytest.fixture()
+@pytest.fixture
 def as_user() -> Callable[[User | None], Api]:
     return Api
 
 
-@pytest.fixture()
+@pytest.fixture
 def local() -> Connection:
     """A connection to where no broker is."""
     return Connection.objects.create(name="local", bootstrap_servers="127.0.0.1:1")
 
 
-@pytest.fixture()
+@pytest.fixture
 def word_count() -> dict[str, Any]:
     return json.loads(json.dumps(templates()["word-count"]["graph"]))

@@ -50,7 +50,9 @@ REFUSED: dict[str, tuple[bytes, int, str]] = {
     "unknown config": (body({"graph": graph([sample("a", zzz=1)])}), 422, "problem"),
     "unknown part": (body({"graph": graph(nodes=[])}), 422, "problem"),
     "same id twice": (body({"graph": graph([sample("a"), sample("a")])}), 422, "problem"),
-    "loose edge": (body({"graph": {**graph(), "edges": [{"from": "a", "to": "b"}]}}), 422, "problem"),
+    "loose edge": (
+        body({"graph": {**graph(), "edges": [{"from": "a", "to": "b"}]}}), 422, "problem"
+    ),
     "cycle": (
         body(
             {
@@ -97,7 +99,9 @@ def refusal(response: Any, status: int) -> Any:
     return response.json()
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+)
 def test_only_json(kind: str, api: Any) -> None:
     response = api.call("POST", "/pipelines", b'{"name": "x"}', content_type=kind)
     assert "JSON" in refusal(response, 415)["detail"]
@@ -139,4 +143,4 @@ def test_queries_are_checked(path: str, api: Any) -> None:
 
 @pytest.mark.parametrize("path", ["/pipelines/none", "/pipelines/1", "/nothing"])
 def test_what_is_not_there(path: str, api: Any) -> None:
-    assert api.call("GET", path).status_code == 404
+    api.get(path, 404)

@@ -17,7 +17,7 @@ from builder.pipelines.models import Pipeline, Version
 pytestmark = pytest.mark.usefixtures("local")
 
 
-@pytest.fixture()
+@pytest.fixture
 def pipeline(api: Any) -> Any:
     return api.post("/pipelines", {"template": "word-count"}, 201)
 
@@ -71,9 +71,9 @@ def test_a_mode_that_cannot_hold_is_refused(api: Any) -> None:
         "edges": [{"from": "ticks", "to": "out"}],
     }  # fmt: skip
     made = api.post("/pipelines", {"graph": graph}, 201)
-    (problem,) = api.post(
-        "/deployments", {"pipeline": made["id"], "mode": "real_time"}, 422
-    )["problems"]
+    (problem,) = api.post("/deployments", {"pipeline": made["id"], "mode": "real_time"}, 422)[
+        "problems"
+    ]
     assert problem["step"] == "ticks"
     api.post("/deployments", {"pipeline": made["id"], "mode": "micro_batch"}, 201)
 
@@ -118,7 +118,9 @@ def test_where_to_start(start: Any, says: str, api: Any, pipeline: Any) -> None:
     assert row.fresh
 
 
-@pytest.mark.parametrize("start", ["newest", {"timestamp": "soon"}, {"offsets": {"t": {"x": 1}}}, 3])
+@pytest.mark.parametrize(
+    "start", ["newest", {"timestamp": "soon"}, {"offsets": {"t": {"x": 1}}}, 3]
+)
 def test_a_start_that_is_none(start: Any, api: Any, pipeline: Any) -> None:
     api.post("/deployments", {"pipeline": pipeline["id"], "start": start}, 422)
     assert not Deployment.objects.exists()

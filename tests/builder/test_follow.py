@@ -28,7 +28,7 @@ GRAPH = {
 AT = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
 
-@pytest.fixture()
+@pytest.fixture
 def deployment(admin: User) -> Deployment:
     pipeline = Pipeline.objects.create(name="p", slug="p", graph=GRAPH, owner=admin)
     version = Version.objects.create(pipeline=pipeline, number=1, graph=GRAPH, hash="")
@@ -85,7 +85,10 @@ def test_only_complete_lines_are_taken(deployment: Deployment) -> None:
     write(run, half[20:] + "\n")
     follow_run(run)
     run = Run.objects.get()
-    assert (run.state, run.events_offset) == ("running", (run.folder / "events.jsonl").stat().st_size)
+    assert (run.state, run.events_offset) == (
+        "running",
+        (run.folder / "events.jsonl").stat().st_size,
+    )
     assert run.running_at is not None
     deployment.refresh_from_db()
     assert (deployment.state, deployment.message) == ("running", "Running in real time.")
@@ -138,7 +141,9 @@ def test_counts_go_on_after_a_restart(deployment: Deployment, monkeypatch: Any) 
     assert point.steps["lines"] == {"in": 11, "out": 11, "rate": 5.0}
 
 
-def test_a_run_that_is_no_more_wanted_says_nothing_of_its_deployment(deployment: Deployment) -> None:
+def test_a_run_that_is_no_more_wanted_says_nothing_of_its_deployment(
+    deployment: Deployment,
+) -> None:
     run = live_run(deployment)
     Deployment.objects.update(desired="stopped", state="stopping", message="Stopping.")
     write(run, state("running"), state("stopping"), state("stopped"))
@@ -191,6 +196,16 @@ def test_the_newest_rows_of_a_console(deployment: Deployment) -> None:
     assert [row["n"] for row in samples["out"]] == list(range(110, 160))
 
 
+def test_rows_that_no_database_keeps(deployment: Deployment) -> None:
+    run = live_run(deployment)
+    write(run, '{"type": "sample", "step": "out", "at": null, "rows": '
+               '[{"a\\u0000": "x\\ud800y", "n": NaN, "deep": [{"m": -Infinity}]}]}\n')  # fmt: skip
+    follow_run(run)
+    assert Deployment.objects.get().samples["out"] == [
+        {"a\ufffd": "x\ufffdy", "n": None, "deep": [{"m": None}]}
+    ]
+
+
 def test_events_are_numbered_without_gaps(deployment: Deployment) -> None:
     run = live_run(deployment)
     write(run, state("running"), metrics(0, 1, 1), metrics(1, 2, 2))
@@ -203,7 +218,9 @@ def test_events_are_numbered_without_gaps(deployment: Deployment) -> None:
 
 def test_a_flood_of_log_lines_is_cut_short(deployment: Deployment) -> None:
     run = live_run(deployment)
-    write(run, *({"type": "log", "level": "info", "message": str(n), "at": None} for n in range(500)))
+    write(
+        run, *({"type": "log", "level": "info", "message": str(n), "at": None} for n in range(500))
+    )
     follow_run(run)
     assert Deployment.objects.get().seq == 50
 

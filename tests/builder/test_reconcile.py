@@ -26,7 +26,7 @@ from tests.builder.small_job import PRELUDE, launch_small
 GRAPH: dict[str, Any] = {"version": 1, "steps": [], "edges": []}
 
 
-@pytest.fixture()
+@pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """The pids of the small jobs that were started; those left are ended."""
     started: list[int] = []
@@ -42,7 +42,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         process.kill(run)
 
 
-@pytest.fixture()
+@pytest.fixture
 def want(admin: User, processes: list[int]) -> Callable[..., Deployment]:
     """Want a deployment whose job is a few lines of Python."""
 
@@ -203,7 +203,9 @@ def test_the_worlds_fault_is_waited_out(want: Any) -> None:
     assert deployment.message == "The broker is away."
     wait = (deployment.retry_at - timezone.now()).total_seconds()
     assert 3 < wait < 7
-    Deployment.objects.update(retry_at=timezone.now(), script=PRELUDE + "running(); until_stopped()")
+    Deployment.objects.update(
+        retry_at=timezone.now(), script=PRELUDE + "running(); until_stopped()"
+    )
     until(deployment, "running")
 
 

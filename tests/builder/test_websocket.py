@@ -21,18 +21,18 @@ HOST = (b"host", b"testserver:8000")
 OURS = (b"origin", b"http://testserver:8000")
 
 
-@pytest.fixture()
+@pytest.fixture
 def deployment(api: Any, local: Any, admin: User) -> Deployment:
     made = api.post("/pipelines", {"template": "word-count"}, 201)
     return actions.deploy(admin, Pipeline.objects.get(pk=made["id"]).pk)[0]
 
 
-@pytest.fixture()
+@pytest.fixture
 def bearer(api: Any) -> tuple[bytes, bytes]:
     return (b"authorization", api.headers["Authorization"].encode())
 
 
-@pytest.fixture()
+@pytest.fixture
 def browser(viewer: User) -> Client:
     client = Client()
     client.force_login(viewer)
@@ -54,7 +54,9 @@ async def opened(path: str, *headers: tuple[bytes, bytes]) -> Watching:
     return communicator
 
 
-async def test_a_snapshot_then_events_in_order(deployment: Deployment, bearer: Any, admin: User) -> None:
+async def test_a_snapshot_then_events_in_order(
+    deployment: Deployment, bearer: Any, admin: User
+) -> None:
     watching = await opened(f"deployments/{deployment.pk}", bearer)
     snapshot = await watching.receive()
     assert snapshot["type"] == "snapshot"
@@ -79,7 +81,9 @@ async def test_a_snapshot_then_events_in_order(deployment: Deployment, bearer: A
     await watching.disconnect()
 
 
-async def test_the_snapshot_is_what_http_says(deployment: Deployment, bearer: Any, api: Any) -> None:
+async def test_the_snapshot_is_what_http_says(
+    deployment: Deployment, bearer: Any, api: Any
+) -> None:
     watching = await opened(f"deployments/{deployment.pk}", bearer)
     snapshot = (await watching.receive())["deployment"]
     said = await sync_to_async(api.get)(f"/deployments/{deployment.pk}")
@@ -183,8 +187,12 @@ async def test_logging_out_closes(deployment: Deployment, browser: Client, beare
     await other.disconnect()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[" * 3000, '{"type": "other"}', json.dumps("x" * 10_000)])
-async def test_anything_else_that_is_sent_closes(text: str, deployment: Deployment, bearer: Any) -> None:
+@pytest.mark.parametrize(
+    "text", ["", "{", "[" * 3000, '{"type": "other"}', json.dumps("x" * 10_000)]
+)
+async def test_anything_else_that_is_sent_closes(
+    text: str, deployment: Deployment, bearer: Any
+) -> None:
     watching = await opened("deployments", bearer)
     await watching.receive()
     await watching.send_text(text)

@@ -27,6 +27,8 @@ class Command(BaseCommand):
         # One who already looks after this installation may have been renamed.
         if password is None and User.objects.filter(is_superuser=True).exists():
             return
-        User.objects.create_superuser(name, password=password or (made := secrets.token_urlsafe(12)))
+        User.objects.create_superuser(
+            name, password=password or (made := secrets.token_urlsafe(12))
+        )
         if password is None:
             self.stdout.write(f"Log in as {name} with the password {made} (shown only now).")

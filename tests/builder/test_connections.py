@@ -1,0 +1,213 @@
+"""Connections, and what a real cluster says through them."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from django.contrib.auth.models import User
+
+from builder.connections import kafka
+from builder.connections.kafka import inferred
+from builder.connections.models import Connection
+from builder.deployments import actions
+from builder.deployments.models import Deployment
+from builder.deployments.preflight import hindrance
+from builder.deployments.reconcile import reconcile
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Kafka; answers its address."""
+    from builder.local.kafka import start_kafka
+
+    server = start_kafka(tmp_path_factory.mktemp("kafka"))
+    yield server.url
+    server.process.terminate()
+    server.process.wait(timeout=30)
+
+
+@pytest.fixture
+def cluster(broker: str) -> Connection:
+    return Connection.objects.create(name="local", bootstrap_servers=broker)
+
+
+def produce(broker: str, topic: str, *records: tuple[str | None, bytes | None]) -> None:
+    producer = Producer({"bootstrap.servers": broker})
+    for key, value in records:
+        producer.produce(topic, value, key)
+    assert producer.flush(10) == 0
+
+
+def test_made_changed_listed_deleted(api: Any) -> None:
+    made = api.post(
+        "/connections", {"name": "prod", "bootstrap_servers": "a.example:9092, b.example:9093"}, 201
+    )
+    assert made["bootstrap_servers"] == "a.example:9092,b.example:9093"
+    path = f"/connections/{made['id']}"
+    again = {"name": "prod", "bootstrap_servers": "c.example:1"}
+    assert "prod" in api.post("/connections", again, 409)["detail"]
+    assert api.put(path, again)["bootstrap_servers"] == "c.example:1"
+    api.post("/connections", {"name": "other", "bootstrap_servers": "[::1]:9092"}, 201)
+    api.put(path, {"name": "other", "bootstrap_servers": "c:1"}, 409)
+    assert [c["name"] for c in api.get("/connections?search=ro")["items"]] == ["prod"]
+    api.delete(path)
+    api.get(path, 404)
+
+
+@pytest.mark.parametrize(
+    "servers",
+    [
+        "", "a", "a:", "a:0", "a:99999", "a:b", "a:1,", "a:1;sasl.jaas.config=x", "a b:1",
+        "http://a:1", "169.254.169.254:80", "[fe80::1]:9092", "0.0.0.0:9092",
+    ],
+)  # fmt: skip
+def test_what_is_no_address(servers: str, api: Any) -> None:
+    answer = api.post("/connections", {"name": "x", "bootstrap_servers": servers}, 422)
+    assert answer["problems"][0]["field"] == "bootstrap_servers"
+    assert not Connection.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["", "9a", "A", "a b", "a" * 64, "../a", "a\n"])
+def test_what_is_no_name(name: str, api: Any) -> None:
+    api.post("/connections", {"name": name, "bootstrap_servers": "a:1"}, 422)
+
+
+def test_a_test_tells_each_step(api: Any, cluster: Connection) -> None:
+    answer = api.post(f"/connections/{cluster.pk}/test")
+    assert answer["ok"]
+    assert [s["name"] for s in answer["steps"]] == [
+        "Address", "Name", "Connection", "Kafka", "Topics",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("servers", "last", "says"),
+    [
+        ("127.0.0.1:1", "Connection", "refused"),
+        ("no-such-host.invalid:9092", "Name", "no-such-host.invalid"),
+    ],
+)
+def test_a_test_stops_where_it_fails(servers: str, last: str, says: str, api: Any) -> None:
+    made = api.post("/connections", {"name": "x", "bootstrap_servers": servers}, 201)
+    answer = api.post(f"/connections/{made['id']}/test")
+    assert not answer["ok"]
+    assert [s["ok"] for s in answer["steps"]].index(False) == len(answer["steps"]) - 1
+    assert answer["steps"][-1]["name"] == last
+    assert says in answer["steps"][-1]["message"]
+
+
+def test_topics_are_made_and_listed(api: Any, cluster: Connection) -> None:
+    path = f"/connections/{cluster.pk}/topics"
+    assert api.post(path, {"topic": "orders", "partitions": 3}, 201) == {
+        "topic": "orders", "partitions": 3,
+    }  # fmt: skip
+    assert {"topic": "orders", "partitions": 3} in api.get(path)["items"]
+    assert "orders" in api.post(path, {"topic": "orders"}, 409)["detail"]
+    for topic in ("", "a b", "a/b", "x" * 250):
+        api.post(path, {"topic": topic}, 422)
+    api.post(path, {"topic": "none", "partitions": 0}, 422)
+
+
+def test_a_sample_is_the_newest_rows_with_their_columns(
+    api: Any, cluster: Connection, broker: str
+) -> None:
+    api.post(f"/connections/{cluster.pk}/topics", {"topic": "views", "partitions": 1}, 201)
+    at = datetime.now(UTC).isoformat()
+    rows = [{"user": f"u{n}", "n": n, "at": at, "tags": ["a"]} for n in range(30)]
+    produce(broker, "views", *((r["user"], json.dumps(r).encode()) for r in rows))
+    answer = api.get(f"/connections/{cluster.pk}/topics/views/sample?limit=5")
+    assert [row["_offset"] for row in answer["rows"]] == [25, 26, 27, 28, 29]
+    assert answer["rows"][0]["_key"] == "u25"
+    assert answer["format"] == "json"
+    assert answer["columns"] == [
+        {"name": "user", "type": "string"}, {"name": "n", "type": "bigint"},
+        {"name": "at", "type": "timestamp"}, {"name": "tags", "type": "array<string>"},
+    ]  # fmt: skip
+
+
+def test_a_sample_of_anything_else(api: Any, cluster: Connection, broker: str) -> None:
+    path = f"/connections/{cluster.pk}/topics"
+    api.post(path, {"topic": "mixed", "partitions": 2}, 201)
+    empty = api.get(f"{path}/mixed/sample")
+    assert (empty["rows"], empty["format"]) == ([], "text")
+    produce(broker, "mixed", (None, b"\xff\x00plain"), ("k", None), (None, b"{}"))
+    answer = api.get(f"{path}/mixed/sample")
+    assert len(answer["rows"]) == 3
+    assert {row["_value"] for row in answer["rows"]} == {"\ufffd\ufffdplain", None, "{}"}
+    assert answer["columns"] == [{"name": "value", "type": "string"}]
+    api.get(f"{path}/nothing/sample", 404)
+    api.get(f"{path}/mixed/sample?limit=0", 422)
+    assert api.call("GET", f"{path}/a%20b/sample").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("values", "spark_type"),
+    [
+        ([1, 2], "bigint"), ([1, 2.5], "double"), ([True, None], "boolean"), ([True, 1], "string"),
+        (["2026-01-01"], "date"), (["2026-01-01T00:00:00Z"], "timestamp"), (["x", 1], "string"),
+        ([None], "string"), ([[1], [2]], "array<bigint>"), ([{"a": 1}], "struct<a:bigint>"),
+        ([{"a b": 1}], "map<string,string>"),
+        ([{"a": {"b": [1.5]}}], "struct<a:struct<b:array<double>>>"),
+    ],
+)  # fmt: skip
+def test_columns_are_inferred(values: list[Any], spark_type: str) -> None:
+    rows = [{"_value": json.dumps({"x": value})} for value in values]
+    assert inferred(rows) == ("json", [{"name": "x", "type": spark_type}])
+
+
+def test_a_cluster_that_is_away(api: Any, local: Connection, monkeypatch: Any) -> None:
+    monkeypatch.setattr(kafka, "TIMEOUT", 0.5)
+    path = f"/connections/{local.pk}/topics"
+    assert "127.0.0.1:1" in api.get(path, 502)["detail"]
+    api.post(path, {"topic": "x"}, 502)
+    api.get(f"{path}/x/sample", 502)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_missing_topic_is_named_and_making_it_starts_the_job(
+    api: Any, admin: User, cluster: Connection, redis_server: str, monkeypatch: Any
+) -> None:
+    import redis
+
+    from builder.deployments import process
+    from tests.builder.small_job import launch_small
+
+    graph = {
+        "version": 1,
+        "steps": [
+            {"id": "orders", "type": "kafka_source",
+             "config": {"connection": "local", "topics": ["not-yet"], "format": "text"}},
+            {"id": "out", "type": "kafka_sink", "config": {"connection": "local", "topic": "o"}},
+        ],
+        "edges": [{"from": "orders", "to": "out"}],
+    }  # fmt: skip
+    pipeline = api.post("/pipelines", {"graph": graph}, 201)
+    deployment, _ = actions.deploy(admin, pipeline["id"])
+    reconcile(deployment.pk)
+    said = api.get(f"/deployments/{deployment.pk}")
+    assert (said["state"], said["step"]) == ("backing_off", "orders")
+    assert said["missing_topics"] == [{"connection": "local", "topic": "not-yet"}]
+    assert "not-yet" in said["message"]
+    assert said["runs"] == [], "no process is started in vain"
+
+    queue = redis.Redis.from_url(redis_server)
+    queue.delete("control")
+    api.post(f"/connections/{cluster.pk}/topics", {"topic": "not-yet"}, 201)
+    assert queue.llen("control") == 1
+    assert hindrance(Deployment.objects.get()) is None
+    started: list[Path] = []
+
+    def launch(folder: Path) -> Any:
+        started.append(folder)
+        return launch_small(folder)
+
+    monkeypatch.setattr(process.launcher, "launch", launch)
+    Deployment.objects.update(script="import time; time.sleep(60)")
+    reconcile(deployment.pk)
+    now = Deployment.objects.get()
+    assert (now.state, now.missing_topics, len(started)) == ("starting", [], 1)
+    process.kill(now.runs.get())
