@@ -144,11 +144,12 @@ def uv_environment() -> dict[str, str]:
     command = [sys.executable, "-m", "pip", "config", "list"]
     said = subprocess.run(command, capture_output=True, text=True).stdout
     found = {"UV_SYSTEM_CERTS": "1"}
-    for line in said.splitlines():
-        key, _, value = line.partition("=")
-        # Later lines win over earlier ones, as they do for pip, whose variables come last.
-        if name := UV_NAMES.get(key.rpartition(".")[2]):
-            found[name] = value.strip("'\"")
+    # As for pip: what is set for all commands, then for `install`, then by variables.
+    for section in ("global", "install", ":env:"):
+        for line in said.splitlines():
+            key, _, value = line.partition("=")
+            if key.startswith(f"{section}.") and (name := UV_NAMES.get(key.rpartition(".")[2])):
+                found[name] = value.strip("'\"")
     return {name: value for name, value in sorted(found.items()) if name not in os.environ}
 
 
@@ -164,6 +165,8 @@ def java() -> None:
     shim.write_text(script.replace("{password}", TRUST_PASSWORD))
     shim.chmod(0o755)
     shutil.copy(runtime / "release", installed_home() / "release")
+    # Every start reads Java's own classes; this writes them down once, ready made.
+    run([runtime / "bin" / "java", "-Xshare:dump"], LOG, "The Java from PyPI does not run here.")
     trust_what_the_machine_trusts(installed_home())
     if not find_java():
         raise Failed("The Java from PyPI does not run here: install Java 17 or set JAVA_HOME.")
@@ -216,7 +219,9 @@ def jars() -> None:
     fresh = VENV / "jars.new"
     shutil.rmtree(fresh, ignore_errors=True)
     jar = next(Path(_folder_of("pyspark")).glob("jars/ivy-*.jar"))
-    command: list[str | Path] = [home / "bin" / "java", "-jar", jar, "-ivy", ivy, "-types", "jar"]
+    # What Maven packages as a bundle is a jar with a longer description.
+    command: list[str | Path] = [home / "bin" / "java", "-jar", jar, "-ivy", ivy]
+    command += ["-types", "jar", "bundle"]
     if settings := os.environ.get("HEADRACE_IVY_SETTINGS"):
         command += ["-settings", settings]
     command += ["-retrieve", f"{fresh}/[conf]/[artifact]-[revision].[ext]"]

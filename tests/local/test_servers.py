@@ -5,31 +5,18 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import redis as redis_client
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from builder.local import kafka as kafka_module
 from builder.local.kafka import start_kafka
 from builder.local.process import DidNotStart, Server
 from builder.local.redis import LONGEST_SOCKET_PATH, redis_server, socket_path, start_redis
-
-
-def gone(pid: int, seconds: float = 15) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.05)
-    return False
+from tests.local.observe import gone, read_all
 
 
 def test_redis_answers_on_its_socket_and_leaves_nothing(tmp_path: Path) -> None:
@@ -83,31 +70,6 @@ def test_a_server_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     assert gone(pid)
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kafka-data")
-
-
-@pytest.fixture(scope="module")
-def kafka(data: Path) -> Iterator[Server]:
-    with start_kafka(data) as kafka:
-        yield kafka
-
-
-def read_all(servers: str, topic: str, count: int) -> list[bytes]:
-    start = {"group.id": uuid.uuid4().hex, "auto.offset.reset": "earliest"}
-    consumer = Consumer({"bootstrap.servers": servers, **start})
-    consumer.subscribe([topic])
-    end = time.monotonic() + 30
-    rows: list[bytes] = []
-    while len(rows) < count and time.monotonic() < end:
-        message = consumer.poll(0.5)
-        if message is not None and message.error() is None and (value := message.value()):
-            rows.append(value)
-    consumer.close()
-    return rows
 
 
 def test_kafka_carries_records_and_makes_no_topic_by_itself(kafka: Server) -> None:
