@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from runner.sql import suggestion
+
 Fault = Literal["world", "permanent", "crash"]
 
 _WORLD_CLASSES = re.compile(
@@ -49,7 +51,6 @@ _SENTENCES = {
     "was damaged. Restore it, or start with a new checkpoint.",
     "CONCURRENT_STREAM_LOG_UPDATE": "Another job writes to the same checkpoint.",
 }
-_PARAMETERS_HELP = {"proposal": "Did you mean {}?", "suggestion": "Did you mean {}?"}
 
 
 @dataclass(frozen=True)
@@ -132,12 +133,11 @@ def sentence(cause: Cause) -> str:
         except KeyError:
             text = None
     if text is None:
-        return _first(cause.message)
-    for name, hint in _PARAMETERS_HELP.items():
-        if parameters.get(name):
-            first, *others = parameters[name].split(", ")
-            text += " " + hint.format(", ".join([first, *others[:2]]))
-            break
+        where = parameters.get("sqlExpr", "").strip('"')
+        text = _first(cause.message)
+        return f"In {where}: {text}" if where and where not in text else text
+    if parameters.get("proposal"):
+        text += " " + suggestion(parameters["objectName"], parameters["proposal"].split(", "))
     return text
 
 
@@ -223,6 +223,7 @@ def _first(message: str) -> str:
     """The message without Spark's name for it, its advice on settings, and its plans."""
     text = re.sub(r"^\[[\w.]+\]\s*", "", message.strip())
     text = re.split(r"\s*(SQLSTATE:|== SQL|== DataFrame|JVM stacktrace|\n\n|\n\tat |;\n)", text)[0]
+    text = re.sub(r'^Cannot resolve ".*?" due to data type mismatch: ', "", text)
     text = re.sub(r"\s*If necessary,? set .*?(error\.|$)", "", text, flags=re.DOTALL)
     text = _plain(" ".join(text.split()))
     return text if text.endswith((".", "!", "?")) or not text else f"{text}."

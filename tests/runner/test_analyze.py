@@ -1,0 +1,216 @@
+"""What a warm Spark says of graphs: columns of sound steps, problems of the others."""
+
+import json
+import os
+import signal
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from runner import analyze as analyzing
+from runner.analyze import analyze, warm_session
+from runner.graph import read_graph
+
+CONNECTIONS = {"local": {"type": "kafka", "bootstrap_servers": "127.0.0.1:9"}}
+GRAPHS = sorted((Path(__file__).parent / "graphs").glob("*.json"))
+
+VIEWS = {
+    "connection": "local",
+    "topics": ["views"],
+    "format": "json",
+    "columns": [
+        {"name": "user", "type": "string"},
+        {"name": "pages", "type": "array<string>"},
+        {"name": "n", "type": "int"},
+        {"name": "at", "type": "timestamp"},
+    ],
+}
+
+
+def analyzed(*steps, edges=None):
+    """The analysis of views followed by steps, one below the other."""
+    all_steps = [{"id": "views", "type": "kafka_source", "config": VIEWS}, *steps]
+    ids = [step["id"] for step in all_steps]
+    if edges is None:
+        edges = [{"from": a, "to": b} for a, b in pairwise(ids)]
+    graph = read_graph({"version": 1, "steps": all_steps, "edges": edges})
+    return analyze(graph, CONNECTIONS)
+
+
+def columns(analysis, step):
+    return {c["name"]: c["type"] for c in analysis.steps[step]["columns"]}
+
+
+def test_columns_of_each_step_with_sparks_types():
+    analysis = analyzed(
+        {
+            "id": "named",
+            "type": "select",
+            "config": {
+                "keep": "listed",
+                "columns": [
+                    {"name": "user", "expression": "upper(user)"},
+                    {"name": "share", "expression": "n / 3"},
+                    {"name": "both", "expression": "named_struct('a', n, 'b', at)"},
+                ],
+            },
+        },
+        {
+            "id": "counted",
+            "type": "aggregate",
+            "config": {
+                "group_by": ["user"],
+                "aggregations": [
+                    {"name": "views", "function": "count"},
+                    {"name": "shares", "function": "collect_list", "expression": "share"},
+                ],
+                "window": {"kind": "tumbling", "size": "10 seconds"},
+            },
+        },
+    )
+    assert analysis.problems == []
+    assert columns(analysis, "views")["pages"] == "array<string>"
+    assert columns(analysis, "views")["_offset"] == "bigint"
+    named = columns(analysis, "named")
+    assert (named["user"], named["share"]) == ("string", "double")
+    assert named["both"] == "struct<a:int,b:timestamp>"
+    counted = columns(analysis, "counted")
+    assert counted["window"] == "struct<start:timestamp,end:timestamp>"
+    assert (counted["views"], counted["shares"]) == ("bigint", "array<double>")
+
+
+@pytest.mark.parametrize("path", GRAPHS, ids=lambda p: p.stem)
+def test_spark_has_nothing_against_what_compiles(path):
+    graph = read_graph(json.loads(path.read_text())["graph"])
+    analysis = analyze(graph, CONNECTIONS)
+    assert analysis.problems == []
+    without_rows = {"kafka_sink", "console_sink"}
+    assert analysis.steps.keys() == {s.id for s in graph.steps if s.type not in without_rows}
+
+
+OBJECTIONS = [
+    ("filter", {"condition": "n"}, "condition", "not a boolean"),
+    ("filter", {"condition": "pages.x = 1"}, "condition", "In pages[x]: "),
+    (
+        "filter",
+        {"condition": "length(user, 1) = 1"},
+        "condition",
+        "length takes 1 arguments, not 2.",
+    ),
+    (
+        "select",
+        {"columns": [{"name": "a", "expression": "n"}, {"name": "b", "expression": "n + pages"}]},
+        "columns.1.expression",
+        "INT",
+    ),
+    (
+        "branch",
+        {
+            "branches": [
+                {"name": "a", "condition": "n > 1"},
+                {"name": "b", "condition": "map(n) is null"},
+            ]
+        },
+        "branches.1.condition",
+        "map takes",
+    ),
+    ("explode", {"expression": "n", "as": "one"}, "expression", "ARRAY"),
+    (
+        "aggregate",
+        {"aggregations": [{"name": "s", "function": "sum", "expression": "pages"}]},
+        "aggregations.0.expression",
+        "NUMERIC",
+    ),
+    (
+        "kafka_sink",
+        {"connection": "local", "topic_expression": "n + pages"},
+        "topic_expression",
+        "pages",
+    ),
+]
+
+
+@pytest.mark.parametrize(("type_", "config", "field", "message"), OBJECTIONS)
+def test_an_objection_names_step_and_field(type_, config, field, message):
+    analysis = analyzed({"id": "wrong", "type": type_, "config": config})
+    (problem,) = analysis.problems
+    assert (problem.step, problem.field, problem.severity) == ("wrong", field, "error")
+    assert message in problem.message
+    assert problem.message.endswith((".", "?"))
+    for rubbish in ("SQLSTATE", "MISMATCH", "`", "\n", "spark.sql"):
+        assert rubbish not in problem.message
+    assert analysis.steps.keys() == {"views"}
+
+
+def test_a_column_that_only_spark_misses_is_suggested():
+    analysis = analyzed(
+        {
+            "id": "pair",
+            "type": "select",
+            "config": {
+                "columns": [{"name": "pair", "expression": "named_struct('first', n, 'second', n)"}]
+            },
+        },
+        {"id": "wrong", "type": "filter", "config": {"condition": "pair.frist > 1"}},
+    )
+    (problem,) = analysis.problems
+    assert problem.field == "condition"
+    assert "frist" in problem.message
+    assert "first" in problem.message
+
+
+def test_what_lies_below_a_mistake_is_not_blamed():
+    analysis = analyzed(
+        {"id": "wrong", "type": "filter", "config": {"condition": "n"}},
+        {"id": "below", "type": "filter", "config": {"condition": "n = 1"}},
+        {"id": "beside", "type": "filter", "config": {"condition": "n = 2"}},
+        edges=[
+            {"from": "views", "to": "wrong"},
+            {"from": "wrong", "to": "below"},
+            {"from": "views", "to": "beside"},
+        ],
+    )
+    assert [p.step for p in analysis.problems] == ["wrong"]
+    assert analysis.steps.keys() == {"views", "beside"}
+
+
+def test_an_edit_costs_only_what_lies_below_it(monkeypatch):
+    def chain(last):
+        return [
+            {"id": f"s{i}", "type": "filter", "config": {"condition": f"n > {i}"}}
+            for i in range(10)
+        ] + [{"id": "last", "type": "filter", "config": {"condition": last}}]
+
+    analyzed(*chain("n > 100"))
+    asked = []
+    ask = analyzing._ask
+    monkeypatch.setattr(analyzing, "_ask", lambda *args: asked.append(args[0]) or ask(*args))
+    analysis = analyzed(*chain("n > 101"))
+    assert asked == ["last"]
+    assert len(analysis.steps) == 12
+
+
+def test_mistakes_of_drafts_are_no_errors_of_ours(capfd):
+    warm_session()
+    capfd.readouterr()
+    analyzed({"id": "wrong", "type": "filter", "config": {"condition": "n + pages > 1"}})
+    assert capfd.readouterr() == ("", "")
+
+
+def test_neither_files_nor_environment_can_be_read():
+    spark = warm_session()
+    assert spark.conf.get("spark.sql.runSQLOnFiles") == "false"
+    assert spark.conf.get("spark.sql.variable.substitute") == "false"
+
+
+def test_a_session_that_died_is_made_anew():
+    before = warm_session()
+    os.kill(analyzing._java.pid, signal.SIGKILL)
+    analyzing._java.wait(10)
+    begun = time.monotonic()
+    analysis = analyzed({"id": "big", "type": "filter", "config": {"condition": "n > 1"}})
+    assert analysis.steps.keys() == {"views", "big"}
+    assert warm_session() is not before
+    assert time.monotonic() - begun < 60
