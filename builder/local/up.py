@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import json
 import os
 import signal
 import socket
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from builder.local import process
 from builder.local.java import java_home
@@ -30,6 +31,9 @@ ROOT = Path(__file__).resolve().parents[2]
 # before it ended counts as healthy, and the waiting begins anew.
 LONGEST_WAIT = 30.0
 HEALTHY_AFTER = 60.0
+
+# How long workers may take to be there before people are told that they are not.
+WORKERS_START = 30.0
 
 # How long those asked to end may take, in seconds. Together they stay below twenty.
 WORKERS_PATIENCE = 6.0
@@ -101,13 +105,16 @@ class Up:
             self._keep("demo feed", feed)
         with timed("Web"):
             wait_until(self._web_answers, web.process, web.log, name="Web")
+        with timed("Workers"):
+            missing = self._wait_for_all()
+        for sentence in missing:
+            print(f"  {sentence}")
         print(f"\nHeadrace is at {self.address()}   (Ctrl+C stops it)", flush=True)
 
     def watch(self) -> NoReturn:
         """Start again whatever ends, and say so, until a signal interrupts."""
         while True:
-            for child in [*self.servers, *self.workers]:
-                self._look_after(child)
+            self._look_after_all()
             time.sleep(0.25)
 
     def stop(self) -> None:
@@ -167,6 +174,10 @@ class Up:
     ) -> Child:
         return Child(name, command, log, started, time.monotonic())
 
+    def _look_after_all(self) -> None:
+        for child in [*self.servers, *self.workers]:
+            self._look_after(child)
+
     def _look_after(self, child: Child) -> None:
         now = time.monotonic()
         if child.again_at is not None:
@@ -189,15 +200,31 @@ class Up:
         child.again_at = now + child.wait
         child.wait = min(child.wait * 2, LONGEST_WAIT)
 
+    def _wait_for_all(self) -> list[str]:
+        """Return once everything is well, or after a while what is not, in sentences."""
+        end = time.monotonic() + WORKERS_START
+        while (missing := self._missing()) and time.monotonic() < end:
+            self._look_after_all()
+            time.sleep(0.25)
+        return missing
+
     def _web_answers(self) -> bool:
+        return self._health() is not None
+
+    def _missing(self) -> list[str]:
+        checks = (self._health() or {}).get("checks", {})
+        return [check["message"] for check in checks.values() if not check["ok"]]
+
+    def _health(self) -> dict[str, Any] | None:
         try:
-            with urllib.request.urlopen(f"{self.address()}api/health", timeout=5):  # noqa: S310
-                return True
-        except urllib.error.HTTPError:
+            with urllib.request.urlopen(f"{self.address()}api/health", timeout=5) as answer:  # noqa: S310
+                found: dict[str, Any] = json.load(answer)
+                return found
+        except urllib.error.HTTPError as error:
             # Something that it depends on is away; web itself stands and says so.
-            return True
+            return dict(json.load(error))
         except OSError:
-            return False
+            return None
 
 
 def main() -> None:
