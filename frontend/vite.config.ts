@@ -12,11 +12,10 @@ export default defineConfig({
     },
   },
   server: {
+    // Under the page's own host, since Django compares it with the origin.
     proxy: {
-      "/api": `http://${server}`,
-      "/admin": `http://${server}`,
-      "/static": `http://${server}`,
-      "/ws": { target: `ws://${server}`, ws: true },
+      "^/(api|admin|static)/": { target: `http://${server}`, changeOrigin: false },
+      "/ws/": { target: `ws://${server}`, changeOrigin: false, ws: true },
     },
   },
   build: { chunkSizeWarningLimit: 800 },

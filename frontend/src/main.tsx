@@ -8,6 +8,7 @@ import { ApiError, beginSession } from "./api/session";
 import i18n from "./i18n/i18n";
 import { LoginPage } from "./login/LoginPage";
 import { PipelinesPage } from "./pipelines/PipelinesPage";
+import { Broken } from "./shell/Broken";
 import { Loading, Missing } from "./shell/Loading";
 import { LoggedIn } from "./shell/LoggedIn";
 import { theme } from "./shell/theme";
@@ -41,8 +42,9 @@ const queries = new QueryClient({
 });
 
 const router = createBrowserRouter([
-  { path: "/login", element: <LoginPage /> },
+  { path: "/login", element: <LoginPage />, errorElement: <Broken /> },
   {
+    errorElement: <Broken />,
     element: <LoggedIn />,
     children: [
       { path: "/", element: <PipelinesPage /> },

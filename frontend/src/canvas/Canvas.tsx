@@ -60,6 +60,8 @@ export function Canvas({ onAskForStep, onOpenStep, minimap = true }: Props) {
   const chosen = useStore(selection, (s) => s.steps);
   const flow = useReactFlow<StepNode, StepEdge>();
   const frame = useRef<HTMLDivElement>(null);
+  // An empty canvas stays where it is when its first step is dropped on it.
+  const [begunWith] = useState(graph.steps.length);
   const [nodes, setNodes] = useState<StepNode[]>(() => toNodes(graph, []));
   const [edges, setEdges] = useState<StepEdge[]>(() => toEdges(graph, catalogue, []));
 
@@ -225,7 +227,7 @@ export function Canvas({ onAskForStep, onOpenStep, minimap = true }: Props) {
         nodeDragThreshold={3}
         minZoom={0.1}
         maxZoom={2}
-        fitView
+        fitView={begunWith > 0}
         fitViewOptions={FIT}
         onlyRenderVisibleElements={nodes.length > 150}
         elevateNodesOnSelect={false}

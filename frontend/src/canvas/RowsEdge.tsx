@@ -19,7 +19,7 @@ export const RowsEdge = memo(function RowsEdge(props: EdgeProps<StepEdge>) {
   return (
     <>
       <g className={styles.edge} data-kind={kind} data-selected={props.selected} data-aimed={aimed}>
-        <path d={path} className={`react-flow__edge-path ${styles.line}`} />
+        <path d={path} className={styles.line} />
         {kind === "table" && <path d={path} className={styles.inner} />}
         <path
           d={path}

@@ -1,5 +1,6 @@
 import type { Graph } from "../api/graph";
 import type { StepType } from "../api/stepTypes";
+import { downstream } from "./editGraph";
 import { type Catalogue, inputOf, type KnownKinds, kindOf, outputsOf } from "./ports";
 
 /** Ports an edge may be drawn between. */
@@ -33,7 +34,7 @@ export function whyNot(
   if (!outputsOf(source, sourceType).includes(output)) return { key: "noOutput", values: names };
   const port = targetType.inputs.find(({ name }) => name === input);
   if (!port) return { key: "noInput", values: names };
-  if (reaches(graph, to, from)) return { key: "circle", values: names };
+  if (downstream(graph, to).has(from)) return { key: "circle", values: names };
   const arriving = graph.edges.filter((e) => e.to === to && inputOf(e, targetType) === input);
   if (arriving.some((e) => e.from === from && (e.output ?? "rows") === output))
     return { key: "twice", values: names };
@@ -48,16 +49,4 @@ export function whyNot(
 /** The first free input of a step type that takes rows of this kind; undefined where none does. */
 export function inputFor(type: StepType, kind: string): string | undefined {
   return type.inputs.find((port) => port.kinds.some((k) => k === kind))?.name;
-}
-
-function reaches(graph: Graph, from: string, to: string): boolean {
-  const seen = new Set<string>();
-  const todo = [from];
-  for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
-    if (at === to) return true;
-    if (seen.has(at)) continue;
-    seen.add(at);
-    for (const edge of graph.edges) if (edge.from === at) todo.push(edge.to);
-  }
-  return false;
 }

@@ -56,7 +56,12 @@ export function addStep(graph: Graph, step: Step, position: Position, edges: Edg
   };
 }
 
-/** Put a new step into an edge: the edge's rows flow through it. */
+const APART = 264;
+
+/**
+ * Put a new step into an edge: the edge's rows flow through it. What stands behind it moves to the
+ * right, where it has to.
+ */
 export function spliceStep(
   graph: Graph,
   step: Step,
@@ -64,11 +69,35 @@ export function spliceStep(
   edge: Edge,
   ports: { port?: string; output?: string },
 ): Graph {
-  const without = removeEdges(graph, [edge]);
-  return addStep(without, step, position, [
+  const { layout } = graph.canvas;
+  const [before, after] = [layout[edge.from], layout[edge.to]];
+  const place = { ...position };
+  const moved: Record<string, Position> = {};
+  if (before && after && after.x >= before.x) {
+    place.x = Math.max(place.x, before.x + APART);
+    const by = place.x + APART - after.x;
+    for (const id of by > 0 ? downstream(graph, edge.to) : []) {
+      const at = layout[id];
+      if (at) moved[id] = { x: at.x + by, y: at.y };
+    }
+  }
+  const without = moveSteps(removeEdges(graph, [edge]), moved);
+  return addStep(without, step, place, [
     { from: edge.from, output: edge.output, to: step.id, port: ports.port },
     { from: step.id, output: ports.output, to: edge.to, port: edge.port },
   ]);
+}
+
+/** A step and all that its rows reach. */
+export function downstream(graph: Pick<Graph, "edges">, id: string): Set<string> {
+  const found = new Set<string>();
+  const todo = [id];
+  for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
+    if (found.has(at)) continue;
+    found.add(at);
+    for (const edge of graph.edges) if (edge.from === at) todo.push(edge.to);
+  }
+  return found;
 }
 
 export function addEdge(graph: Graph, edge: Edge): Graph {

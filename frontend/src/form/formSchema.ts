@@ -28,14 +28,14 @@ export function formSchema(schema: RJSFSchema): RJSFSchema {
 }
 
 function plain(schema: Schema, defs: Record<string, Schema>): Schema {
-  let { $ref, anyOf, default: shown, ...rest } = schema;
+  let { $ref, anyOf, oneOf = anyOf, default: shown, ...rest } = schema;
   if (typeof $ref === "string") {
     // The description of a shared part tells programmers what it is; beside a field it is noise.
     const { description: _, title, ...target } = defs[$ref.replace("#/$defs/", "")] ?? {};
     return plain({ title, ...target, ...rest, default: shown }, defs);
   }
-  if (Array.isArray(anyOf)) {
-    const members = (anyOf as Schema[]).filter((member) => member.type !== "null");
+  if (Array.isArray(oneOf)) {
+    const members = (oneOf as Schema[]).filter((member) => member.type !== "null");
     const [only] = members;
     const format = rest.format;
     rest =

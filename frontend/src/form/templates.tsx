@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Input, Text } from "@mantine/core";
+import { ActionIcon, Button, Input } from "@mantine/core";
 import type {
   ArrayFieldItemTemplateProps,
   ArrayFieldTemplateProps,
@@ -43,7 +43,7 @@ export function ObjectFieldTemplate({
     return <div className={styles.cells}>{properties.map((p) => p.content)}</div>;
   return (
     <fieldset style={{ border: 0, margin: 0, padding: 0 }}>
-      {properties.length > 1 && (
+      {properties.length > 1 && schema.properties && !repeats(schema, title) && (
         <Input.Label component="legend" size="xs" mb={schema.description ? 0 : 4}>
           {title}
         </Input.Label>
@@ -152,6 +152,8 @@ export function FieldErrorTemplate() {
   return null;
 }
 
-export function TitleFieldTemplate({ title }: { title: string }) {
-  return <Text fw={500}>{title}</Text>;
+/** Whether the first field of an object is called as the object itself. */
+function repeats(schema: { properties?: object }, title: string): boolean {
+  const [first] = Object.values(schema.properties ?? {}) as { title?: string }[];
+  return first?.title === title;
 }

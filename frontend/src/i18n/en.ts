@@ -8,6 +8,11 @@ export const en = {
     page: "There is no page at this address.",
     back: "Back to the pipelines",
   },
+  broken: {
+    title: "Something in this page broke",
+    explain: "That is our mistake. What was saved is safe; load the page again to go on.",
+    reload: "Load again",
+  },
   user: {
     menu: "Your account",
     loggedInAs: "Logged in as {{name}}",

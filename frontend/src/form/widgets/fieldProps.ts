@@ -22,12 +22,12 @@ export function fieldProps({
 }
 
 /** What a field is worth while it is left empty, as text for its placeholder. */
-export function placeholderOf({ schema, options }: WidgetProps): string | undefined {
+export function placeholderOf({ schema, placeholder }: WidgetProps): string | undefined {
   const shown = (schema as { shownDefault?: unknown }).shownDefault;
   if (shown !== undefined && typeof shown !== "object") return String(shown);
   const example = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
   if (example !== undefined) return String(example);
-  return typeof options.placeholder === "string" ? options.placeholder : undefined;
+  return placeholder || undefined;
 }
 
 /** The value, or what it is worth while it is left empty. */
