@@ -18,17 +18,26 @@ PRESENT_SECONDS = 60
 
 
 @worker_ready.connect
-def catch_up(sender: Any, **_: Any) -> None:
-    """Reconcile and follow at once: nobody knows what happened while no worker was there."""
+def begin(sender: Any, **_: Any) -> None:
+    """Give a worker that has just come what can't wait until somebody asks for it."""
     note_presence(sender)
-    for task in ("builder.deployments.tasks.reconcile_all", "builder.monitor.tasks.follow_all"):
-        app.send_task(task, queue="control", expires=30)
+    queues = app.amqp.queues.consume_from
+    if "control" in queues:
+        # Nobody knows what happened while no worker was there.
+        for task in ("deployments.tasks.reconcile_all", "monitor.tasks.follow_all"):
+            app.send_task(f"builder.{task}", queue="control", expires=30)
+    if "spark" in queues:
+        app.send_task("builder.pipelines.tasks.warm", queue="spark", expires=30)
 
 
 @heartbeat_sent.connect
 def note_presence(sender: Any, **_: Any) -> None:
-    """Tell the web process which queues have a worker."""
+    """Tell the web process which queues have a worker that can answer."""
     from django.core.cache import cache
 
+    from builder.pipelines.tasks import is_warm
+
     for queue in app.amqp.queues.consume_from:
-        cache.set(f"worker:{queue}", True, PRESENT_SECONDS)
+        # Until Spark stands, a check would only wait in vain.
+        if queue != "spark" or is_warm.is_set():
+            cache.set(f"worker:{queue}", True, PRESENT_SECONDS)

@@ -15,7 +15,9 @@ os.environ["HEADRACE_DATA"] = str(DATA)
 os.environ["REDIS_URL"] = f"unix://{DATA}/redis.sock"
 os.environ["DJANGO_SETTINGS_MODULE"] = "builder.settings"
 os.environ["HEADRACE_HOSTS"] = "localhost,127.0.0.1,testserver"
-for variable in ("DATABASE_URL", "HEADRACE_KAFKA", "HEADRACE_SPARK_MASTER", "HEADRACE_HTTPS"):
+# HEADRACE_TEST_DATABASE_URL runs the tests on PostgreSQL, where SQLite is the default.
+os.environ["DATABASE_URL"] = os.environ.get("HEADRACE_TEST_DATABASE_URL", "")
+for variable in ("HEADRACE_KAFKA", "HEADRACE_SPARK_MASTER", "HEADRACE_HTTPS"):
     os.environ.pop(variable, None)
 
 

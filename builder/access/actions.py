@@ -2,8 +2,6 @@
 
 from uuid import NAMESPACE_OID, UUID, uuid5
 
-from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer
 from django.contrib import auth
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,6 +12,7 @@ from builder.access.activity import record
 from builder.access.models import Activity, Token
 from builder.access.permissions import may, visible_or_404
 from builder.refused import Refused
+from builder.send import send
 
 
 def log_in(request: HttpRequest, username: str, password: str) -> User:
@@ -93,7 +92,7 @@ def _authenticated(request: HttpRequest, username: str, password: str) -> User:
 
 
 def _check_sockets_of(user: User) -> None:
-    async_to_sync(get_channel_layer().group_send)(access_group(user), {"type": "access.changed"})
+    send([(access_group(user), {"type": "access.changed"})])
 
 
 def access_group(user: User) -> str:

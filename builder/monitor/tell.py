@@ -1,19 +1,15 @@
 """Tell those who watch what happened to a deployment."""
 
-import logging
 from datetime import UTC, datetime
 from typing import Any
 
-from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer
 from django.db import transaction
 from django.db.models import F
-from redis.exceptions import RedisError
 
 from builder.deployments.models import Deployment
 from builder.monitor.models import Sequence
+from builder.send import send
 
-log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 LIST = "deployments"
@@ -72,20 +68,6 @@ def list_seq() -> int:
     """The number of the newest event on the list of deployments."""
     found = Sequence.objects.filter(name=LIST).values_list("value", flat=True).first()
     return found or 0
-
-
-def send(messages: list[tuple[str, Json]]) -> None:
-    """Send messages to channel groups; those who miss them find a gap and ask anew."""
-
-    async def send_all() -> None:
-        layer = get_channel_layer()
-        for group, message in messages:
-            await layer.group_send(group, message)
-
-    try:
-        async_to_sync(send_all)()
-    except (RedisError, OSError) as error:
-        log.warning("Nobody was told, because Redis is away: %s", error)
 
 
 def _numbers(row: Any, field: str, count: int) -> range:

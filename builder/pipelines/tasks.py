@@ -1,8 +1,21 @@
 """Spark's word on a draft. Runs on the spark worker, whose session stays warm."""
 
+import threading
 from typing import Any
 
 from celery import shared_task
+
+# Set in the spark worker (its pool is solo: one process, one thread) once Spark stands.
+is_warm = threading.Event()
+
+
+@shared_task
+def warm() -> None:
+    """Start Spark before the first draft asks for it, since that takes some seconds."""
+    from runner.analyze import warm_session
+
+    warm_session()
+    is_warm.set()
 
 
 @shared_task(ignore_result=False)
