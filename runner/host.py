@@ -79,6 +79,8 @@ class _Host:
         self.samples = Samples()
         self.asked_to_stop = threading.Event()
         self.ended = threading.Event()
+        self.running = False
+        self.how = _how(s["mode"] for s in self.run["segments"])
         self.spark: Any = None
         self.gateway: Any = None
 
@@ -195,7 +197,7 @@ class _Host:
         """Once a second: what is new, into the events."""
         from runner.live_counts import LiveCounts
 
-        live, running, told = LiveCounts(self.spark), False, 0.0
+        live, told = LiveCounts(self.spark), 0.0
         begun: set[str] = set()
         wanted = {s["id"]: s["mode"] for s in self.run["segments"]}
         while not self.ended.wait(1):
@@ -210,13 +212,13 @@ class _Host:
                     if offsets := _begin_of(queries[name]):
                         self.metrics.begins_at(name, offsets)
                         begun.add(name)
-                if not running and wanted.keys() <= queries.keys():
-                    running = all(
+                if not self.running and wanted.keys() <= queries.keys():
+                    self.running = all(
                         name in reading if mode == "real_time" else _processes(queries[name])
                         for name, mode in wanted.items()
                     )
-                    if running and not self.asked_to_stop.is_set():
-                        self.state("running", _how(wanted.values()))
+                    if self.running and not self.asked_to_stop.is_set():
+                        self.state("running", self.how)
             except Exception:
                 if self.asked_to_stop.is_set() or self.ended.is_set():
                     return
@@ -241,15 +243,23 @@ class _Host:
 
         from runner.topics import Ends
 
-        ends = Ends(self.run["connections"], self.run["topics"])
+        ends, away = Ends(self.run["connections"], self.run["topics"]), False
         while not self.ended.wait(1):
             try:
+                self.metrics.newest_offsets(ends.of(self.metrics.topic_partitions()))
                 for topics in console:
                     topics.read()
-                self.metrics.newest_offsets(ends.of(self.metrics.topic_partitions()))
+            except NotReady as trouble:
+                if self.running and not away and not self.asked_to_stop.is_set():
+                    self.state("running", f"{trouble.message} The job goes on when it does.")
+                    away = True
             except KafkaException:
-                # Kafka is away for now: the queries say so themselves if it lasts.
+                # Of a console only; the queries themselves go on.
                 continue
+            else:
+                if away and not self.asked_to_stop.is_set():
+                    self.state("running", self.how)
+                away = False
 
     def _stop_when_asked(self) -> None:
         self.asked_to_stop.wait()

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from runner.problems import Problem
 
@@ -15,6 +14,7 @@ Topic = Mapping[str, str]
 Connections = Mapping[str, Mapping[str, Any]]
 
 SECONDS = 6
+_AWAY = (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN)
 _RETENTION = {
     "console": {"retention.ms": "3600000", "segment.bytes": "16777216"},
     "dead_letters": {"retention.ms": "604800000"},
@@ -95,10 +95,8 @@ def _partitions(admin: AdminClient, connection: str, servers: str) -> dict[str, 
         ):
             refused.append(kafka_error.str())
         else:
-            raise NotReady(
-                f"Kafka at {servers} (connection {connection}) does not answer. "
-                "The job starts as soon as it does."
-            ) from None
+            message = f"{_no_answer(connection, servers)} The job starts as soon as it does."
+            raise NotReady(message) from None
     if refused:
         raise NotReady(
             f"Kafka at {servers} (connection {connection}) refuses the credentials: {refused[0]}",
@@ -142,24 +140,40 @@ def _make(admin: AdminClient, topic: Topic, partitions: int) -> None:
 
 
 class Ends:
-    """Asks brokers where topics end. Raises KafkaException while one does not answer."""
+    """Asks brokers where topics end."""
 
     def __init__(self, connections: Connections, topics: Iterable[Topic]) -> None:
-        self._admins = {
-            name: AdminClient(client(str(connections[name]["bootstrap_servers"])))
-            for name in dict.fromkeys(t["connection"] for t in topics if t["use"] == "read")
+        self._servers = {
+            t["connection"]: str(connections[t["connection"]]["bootstrap_servers"]) for t in topics
         }
+        self._admins = {name: AdminClient(client(s)) for name, s in self._servers.items()}
 
     def of(self, partitions: Iterable[tuple[str, int]]) -> dict[str, int]:
-        """The offset after the newest record of each partition, by `topic-partition`."""
+        """The offset after the newest record of each partition, by `topic-partition`.
+
+        Raises NotReady while a broker does not answer.
+        """
         end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
         wanted = {TopicPartition(topic, n): end for topic, n in partitions}
         found: dict[str, int] = {}
         if not wanted:
             return found
-        for admin in self._admins.values():
+        for name, admin in self._admins.items():
             for partition, answer in admin.list_offsets(wanted, request_timeout=SECONDS).items():
-                # Of several brokers only one may have the topic.
-                with suppress(KafkaException):
-                    found[f"{partition.topic}-{partition.partition}"] = answer.result().offset
+                try:
+                    offset = answer.result(timeout=SECONDS + 1).offset
+                except KafkaException as error:
+                    if error.args[0].code() in _AWAY:
+                        offset = -1
+                    else:
+                        # Of several brokers only one has the topic.
+                        continue
+                # A request that timed out comes back as a success without an offset.
+                if offset < 0:
+                    raise NotReady(_no_answer(name, self._servers[name]))
+                found[f"{partition.topic}-{partition.partition}"] = offset
         return found
+
+
+def _no_answer(connection: str, servers: str) -> str:
+    return f"Kafka at {servers} (connection {connection}) does not answer."

@@ -10,19 +10,27 @@ from typing import Any
 import pytest
 
 from builder.local.kafka import start_kafka
+from builder.local.process import Server
 from runner import launch
 from runner.compile import compile_job
 from runner.events import Event, read_events
 from runner.graph import read_graph
 from runner.jars import spark_jars
+from runner.plan import AskedMode
 from tests.runner.scenario import wait_until
 
 
 @pytest.fixture(scope="session")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The bootstrap servers of a broker that lives as long as the tests."""
-    with start_kafka(tmp_path_factory.mktemp("kafka")) as kafka:
-        yield kafka.url
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A broker that lives as long as the tests."""
+    with start_kafka(tmp_path_factory.mktemp("kafka")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def broker(kafka: Server) -> str:
+    """The bootstrap servers of the broker."""
+    return kafka.url
 
 
 @dataclass
@@ -80,7 +88,7 @@ class LiveJob:
     def is_alive(self) -> bool:
         return self.process is not None and launch.is_alive(self.process)
 
-    def wait_for(self, state: str, seconds: float = 60) -> "LiveJob":
+    def wait_for(self, state: str, seconds: float = 150) -> "LiveJob":
         def missing() -> str | None:
             if state in [e["state"] for e in self.of_type("state")]:
                 return None
@@ -90,14 +98,14 @@ class LiveJob:
         wait_until(missing, seconds)
         return self
 
-    def wait_for_out(self, step: str, rows: int, seconds: float = 40) -> None:
+    def wait_for_out(self, step: str, rows: int, seconds: float = 90) -> None:
         def missing() -> str | None:
             counted = self.counts.get(step, {}).get("out", 0)
             return None if counted >= rows else f"{step} has {counted} of {rows}"
 
         wait_until(missing, seconds)
 
-    def wait_for_end(self, seconds: float = 30) -> dict[str, Any]:
+    def wait_for_end(self, seconds: float = 60) -> dict[str, Any]:
         wait_until(lambda: f"alive:\n{self.log()[-3000:]}" if self.is_alive else None, seconds)
         self.read()
         return self.exit()
@@ -123,7 +131,7 @@ def make_job(broker: str, tmp_path: Path) -> Iterator[MakeJob]:
     def make(
         graph: dict[str, Any],
         *,
-        mode: str = "auto",
+        mode: AskedMode = "auto",
         interval: str = "5 seconds",
         servers: str = broker,
         change: Callable[[str], str] = lambda script: script,
