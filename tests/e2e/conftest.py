@@ -155,7 +155,7 @@ def page(chromium: Any, headrace: Headrace, tmp_path: Path) -> Iterator[Any]:
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.set_default_timeout(15_000)
     page.goto(headrace.url)
-    page.get_by_label("Username").fill(headrace.user)
+    page.get_by_label("User name").fill(headrace.user)
     page.get_by_label("Password").fill(headrace.password)
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url(headrace.url + "/")

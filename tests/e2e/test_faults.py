@@ -82,8 +82,7 @@ def test_a_job_goes_on_without_its_control_worker_and_is_adopted(headrace, page)
     write(headrace, prefix, ["a", "b", "a"])
     until_counts(headrace, prefix, {"a": 2, "b": 1})
     page.goto(f"{headrace.url}/deployments/{id_}")
-    count = page.locator("[data-step-id=lines] [data-testid=step-count]")
-    count.get_by_text("3", exact=True).wait_for()
+    page.locator("[data-step-id=lines] [data-count='3']").wait_for()
 
     job = the_job(headrace, id_)
     for pid in headrace.pids("control@"):
@@ -91,7 +90,7 @@ def test_a_job_goes_on_without_its_control_worker_and_is_adopted(headrace, page)
     write(headrace, prefix, ["a", "c"])
     until_counts(headrace, prefix, {"a": 3, "b": 1, "c": 1})
 
-    count.get_by_text("5", exact=True).wait_for(timeout=40_000)
+    page.locator("[data-step-id=lines] [data-count='5']").wait_for(timeout=40_000)
     assert the_job(headrace, id_) == job
     found = headrace.deployment(id_)
     assert (found["state"], len(found["runs"])) == ("running", 1)
