@@ -20,7 +20,9 @@ export default defineConfig({
   },
   build: { chunkSizeWarningLimit: 800 },
   test: {
-    environment: "jsdom",
+    // Tests that need a page say so in their first line; making one takes longer than most tests.
+    environment: "node",
+    testTimeout: 30_000,
     setupFiles: ["src/testSetup.ts"],
     // rjsf's modules import each other without file endings, which Node refuses.
     server: { deps: { inline: [/@rjsf\//] } },

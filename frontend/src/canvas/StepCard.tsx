@@ -97,12 +97,13 @@ function Count({ id, isSink }: { id: string; isSink: boolean }) {
 }
 
 function Inputs({ step, type, connectable }: { step: Step; type: StepType; connectable: boolean }) {
-  const { catalogue, check } = useCanvas();
+  const { catalogue } = useCanvas();
+  const known = useCheck((s) => s.steps);
   const kinds = useGraph((graph) =>
     type.inputs
       .map((port) => {
         const edge = graph.edges.find((e) => e.to === step.id && inputOf(e, type) === port.name);
-        if (edge) return kindOf(graph, catalogue, check.getState().steps, edge.from);
+        if (edge) return kindOf(graph, catalogue, known, edge.from);
         return port.kinds.length === 1 ? port.kinds[0] : "any";
       })
       .join(" "),

@@ -30,9 +30,14 @@ const SUMMARIES: Record<string, (config: Values) => string> = {
     return [does.join(", ") + (by ? ` by ${by}` : ""), window(c.window)].filter(Boolean).join(", ");
   },
   join: (c) =>
-    `${text(c.kind) || "inner"} join on ${items(c.on)
-      .map(({ left, right }) => (left === right ? text(left) : `${text(left)} = ${text(right)}`))
-      .join(" and ")}`,
+    [
+      `${text(c.kind) || "inner"} join`,
+      items(c.on)
+        .map(({ left, right }) => (left === right ? text(left) : `${text(left)} = ${text(right)}`))
+        .join(" and "),
+    ]
+      .filter(Boolean)
+      .join(" on "),
   kafka_sink: (c) => text(c.topic) || text(c.topic_expression),
   console_sink: (c) => `newest ${text(c.rows) || 20} rows`,
 };

@@ -11,7 +11,7 @@ import { Canvas } from "../canvas/Canvas";
 import { CanvasContext, useCanvas } from "../canvas/CanvasContext";
 import { createCheckStore } from "../canvas/checkStore";
 import { readGraph } from "../canvas/editGraph";
-import { createGraphStore, GraphStoreContext, useGraphStore } from "../canvas/graphStore";
+import { createGraphStore, GraphStoreContext, useGraph, useGraphStore } from "../canvas/graphStore";
 import { createLiveStore } from "../canvas/liveStore";
 import { createSelectionStore } from "../canvas/selectionStore";
 import { useCatalogue } from "../canvas/useCatalogue";
@@ -227,7 +227,8 @@ function Side({
   editing: ReturnType<typeof useEditing>;
   selection: ReturnType<typeof useCanvas>["selection"];
 }) {
-  const open = useStore(selection, (s) => s.steps.length > 0);
+  const chosen = useStore(selection, (s) => s.steps);
+  const open = useGraph((graph) => graph.steps.some((step) => chosen.includes(step.id)));
   if (!open) return null;
   return (
     <div className={styles.side}>

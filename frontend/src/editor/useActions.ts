@@ -1,6 +1,7 @@
 import { useHotkeys } from "@mantine/hooks";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
+import { readFragment } from "../canvas/editGraph";
 import { useGraphStore } from "../canvas/graphStore";
 import type { DrawerTab } from "./Drawer";
 import type { Editing } from "./useEditing";
@@ -44,7 +45,7 @@ export function useActions(editing: Editing, doors: Doors): Action[] {
       action("undo", "mod+Z", store.undo),
       action("redo", "mod+shift+Z,mod+Y", store.redo),
       action("copy", "mod+C", () => document.execCommand("copy"), true),
-      action("paste", "mod+V", () => document.execCommand("paste"), true),
+      action("paste", "mod+V", () => void pasteFromClipboard(editing), true),
       action("duplicate", "mod+D", editing.duplicate),
       action("selectAll", "mod+A", editing.selectAll),
       action("delete", "Delete", () => editing.remove(false), true),
@@ -56,7 +57,7 @@ export function useActions(editing: Editing, doors: Doors): Action[] {
       action("problems", undefined, () => doors.showTab("problems")),
       action("code", undefined, () => doors.showTab("code")),
       action("exportJson", undefined, doors.exportJson),
-      action("help", "shift+?", doors.openHelp),
+      action("help", "?,shift+?", doors.openHelp),
     ];
   }, [t, store, editing, doors]);
 
@@ -81,4 +82,10 @@ export function readKeys(keys: string): string {
     )
     .filter((key, i, all) => !(key === "Shift" && all[i + 1] === "?"))
     .join(MAC ? " " : "+");
+}
+
+// From a menu there is no paste event to read from, so the browser asks for permission.
+async function pasteFromClipboard(editing: Editing) {
+  const fragment = readFragment(await navigator.clipboard.readText());
+  if (fragment) editing.paste(fragment);
 }

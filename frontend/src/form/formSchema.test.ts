@@ -32,7 +32,7 @@ test("formats choose the widgets, in the rows of lists too", () => {
   });
   expect(ui.window.kind).toMatchObject({ "ui:widget": "choice" });
   expect(ui.window.size).toMatchObject({ "ui:widget": "duration" });
-  expect(ui.emit).toMatchObject({ "ui:widget": "hidden" });
+  expect(ui.emit).toBeUndefined();
 });
 
 test("where to begin has a widget of its own", () => {

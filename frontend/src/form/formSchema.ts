@@ -48,10 +48,10 @@ function plain(schema: Schema, defs: Record<string, Schema>): Schema {
   if (shown !== null && shown !== undefined) result.shownDefault = shown;
   if (result.properties) {
     result.properties = Object.fromEntries(
-      Object.entries(result.properties).map(([name, property]) => [
-        name,
-        plain(property as Schema, defs),
-      ]),
+      Object.entries(result.properties)
+        // What can only be one thing is nobody's choice, and rjsf would write it.
+        .filter(([, property]) => !("const" in (property as Schema)))
+        .map(([name, property]) => [name, plain(property as Schema, defs)]),
     );
   }
   if (result.items && typeof result.items === "object" && !Array.isArray(result.items))
@@ -93,7 +93,6 @@ export function fieldAt(schema: RJSFSchema, path: string): string | null {
 }
 
 function widgetOf(schema: Schema, inRow: boolean): string | undefined {
-  if ("const" in schema) return "hidden";
   if (typeof schema.format === "string" && WIDGETS.has(schema.format)) return schema.format;
   if (Array.isArray(schema.enum)) {
     const short = schema.enum.join("  ").length <= LONGEST_ROW;

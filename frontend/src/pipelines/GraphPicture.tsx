@@ -18,7 +18,12 @@ export function GraphPicture({ graph, catalogue }: { graph: Graph; catalogue: Ca
   const width = Math.max(...points.map((p) => p.x), 0) + WIDTH + MARGIN;
   const height = Math.max(...points.map((p) => p.y), 0) + HEIGHT + MARGIN;
   return (
-    <svg viewBox={`0 0 ${width} ${height}`} width="100%" height={96} aria-hidden="true">
+    <svg
+      viewBox={`0 0 ${width} ${height}`}
+      width="100%"
+      style={{ maxHeight: 130 }}
+      aria-hidden="true"
+    >
       {graph.edges.map(({ from, to, output, port }) => {
         const [a, b] = [at(from), at(to)];
         const [x1, y1, x2, y2] = [a.x + WIDTH, a.y + HEIGHT / 2, b.x, b.y + HEIGHT / 2];
