@@ -1,12 +1,16 @@
 """The Celery app: queue `control` (reconcile, follow; with beat) and queue `spark` (analyze)."""
 
+import logging
 import os
 from typing import Any
 
 from celery import Celery
 from celery.signals import heartbeat_sent, worker_ready
+from redis.exceptions import RedisError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "builder.settings")
+
+log = logging.getLogger(__name__)
 
 app = Celery("builder")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -40,4 +44,7 @@ def note_presence(sender: Any, **_: Any) -> None:
     for queue in app.amqp.queues.consume_from:
         # Until Spark stands, a check would only wait in vain.
         if queue != "spark" or is_warm.is_set():
-            cache.set(f"worker:{queue}", True, PRESENT_SECONDS)
+            try:
+                cache.set(f"worker:{queue}", True, PRESENT_SECONDS)
+            except RedisError as error:
+                log.warning("Redis does not know that a worker is here: %s", error)
