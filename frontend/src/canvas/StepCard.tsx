@@ -80,6 +80,7 @@ function Count({ id, isSink }: { id: string; isSink: boolean }) {
   const metrics = useLive((s) => s.steps[id]);
   if (!metrics) return null;
   const rows = countOf(metrics, isSink);
+  if (rows === null) return null;
   return (
     <span className={styles.numbers}>
       {metrics.rate > 0 && <span>{rate(metrics.rate)}</span>}

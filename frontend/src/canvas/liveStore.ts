@@ -14,7 +14,9 @@ export function createLiveStore(): StoreApi<LiveState> {
   return createStore(() => ({ steps: {}, faulty: null, on: false }));
 }
 
-/** The number a step's card shows: rows it gave, for a sink rows it took. */
-export function countOf(metrics: StepMetrics, isSink: boolean): number {
-  return isSink ? Math.max(metrics.in, metrics.out) : metrics.out;
+/** The number a step's card shows: rows it gave, for a sink rows it took; null where unknown. */
+export function countOf(metrics: StepMetrics, isSink: boolean): number | null {
+  if (!isSink) return metrics.out;
+  if (metrics.in === null || metrics.out === null) return metrics.in ?? metrics.out;
+  return Math.max(metrics.in, metrics.out);
 }

@@ -8,7 +8,7 @@ const STAGES = ["checked", "compiled", "started", "firstRow"] as const;
 /** How far a deployment has come: it is answered only when checked and compiled. */
 export function reached(deployment: Deployment): Record<(typeof STAGES)[number], boolean> {
   const { state, metrics } = deployment;
-  const rows = Object.values(metrics?.steps ?? {}).some((step) => step.out > 0 || step.in > 0);
+  const rows = Object.values(metrics?.steps ?? {}).some((step) => (step.out ?? step.in ?? 0) > 0);
   return { checked: true, compiled: true, started: state === "running" || rows, firstRow: rows };
 }
 

@@ -995,12 +995,14 @@ export type Point = {
 export type PointStep = {
     /**
      * In
+     *
+     * null where it can't be told
      */
-    in: number;
+    in: number | null;
     /**
      * Out
      */
-    out: number;
+    out: number | null;
     /**
      * Rate
      */
@@ -1161,7 +1163,7 @@ export type SegmentMetrics = {
      * Lag
      */
     lag?: {
-        [key: string]: number;
+        [key: string]: number | null;
     } | null;
     /**
      * Rate
@@ -1183,21 +1185,41 @@ export type SegmentMetrics = {
 };
 
 /**
+ * Span
+ */
+export type Span = {
+    /**
+     * From
+     */
+    from?: string | null;
+    /**
+     * Step
+     */
+    step?: string | null;
+    /**
+     * To
+     */
+    to?: string | null;
+};
+
+/**
  * StepMetrics
  */
 export type StepMetrics = {
     /**
      * Dropped
      */
-    dropped: number;
+    dropped: number | null;
     /**
      * In
+     *
+     * null where it can't be told
      */
-    in: number;
+    in: number | null;
     /**
      * Out
      */
-    out: number;
+    out: number | null;
     /**
      * Rate
      */
