@@ -21,7 +21,7 @@ export function OverviewTab({ deployment }: { deployment: Deployment }) {
       <dl className={styles.numbers}>
         {deployment.segments.map(({ id, mode, reason }) => {
           const now = segments[id];
-          const lag = Object.values(now?.lag ?? {}).reduce((sum, n) => sum + n, 0);
+          const lag = totalLag(now?.lag);
           return (
             <Fragment key={id}>
               <dt className={styles.segment} title={reason}>
@@ -29,7 +29,7 @@ export function OverviewTab({ deployment }: { deployment: Deployment }) {
               </dt>
               {!now && <dt>{t("overview.nothing")}</dt>}
               {now?.rate != null && <Value label={t("overview.rate")} value={rate(now.rate)} />}
-              {now?.lag && (
+              {now?.lag && lag !== null && (
                 <Value label={t("overview.lag")} value={count(lag)} title={lagText(now.lag)} />
               )}
               {now?.batch_ms != null && (
@@ -70,9 +70,17 @@ function Value({ label, value, title }: { label: string; value: string; title?: 
   );
 }
 
-function lagText(lag: Record<string, number>): string {
+// A partition's lag is null while its end is not known.
+type Lag = Record<string, number | null>;
+
+function totalLag(lag: Lag | null | undefined): number | null {
+  const known = Object.values(lag ?? {}).filter((rows) => rows !== null);
+  return known.length > 0 ? known.reduce((sum, rows) => sum + rows, 0) : null;
+}
+
+function lagText(lag: Lag): string {
   return Object.entries(lag)
-    .map(([partition, rows]) => `${partition}: ${count(rows)}`)
+    .map(([partition, rows]) => `${partition}: ${rows === null ? "–" : count(rows)}`)
     .join("\n");
 }
 
