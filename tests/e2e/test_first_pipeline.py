@@ -82,6 +82,9 @@ def test_a_pipeline_drawn_by_mouse(headrace, page):
     canvas = page.locator(".react-flow__pane").bounding_box()
     middle_y = canvas["y"] + 220
 
+    def field(name):
+        return page.locator(f"[data-field={name}]").first
+
     def dropped(type_, x):
         item = page.get_by_role("navigation").locator(f"button[data-step-type={type_}]")
         drag(page, middle(item), (canvas["x"] + x, middle_y))
@@ -91,17 +94,15 @@ def test_a_pipeline_drawn_by_mouse(headrace, page):
 
     source = dropped("kafka_source", 130)
     # The panel of a step covers the canvas' right side; the next drop needs the room.
-    page.get_by_label("Topics").fill(topic)
+    field("topics").locator("input").first.fill(topic)
     page.keyboard.press("Enter")
-    page.get_by_text("text", exact=True).first.click()
+    field("format").get_by_text("text", exact=True).click()
     kept = dropped("filter", 380)
-    condition = page.locator(
-        "[data-field=condition] .cm-content, [data-field=condition] textarea"
-    ).first
+    condition = field("condition").locator(".cm-content")
     condition.click()
     page.keyboard.type("length(valu) > 3")
     sink = dropped("kafka_sink", 630)
-    page.get_by_label("Topic", exact=True).fill(f"{topic}-out")
+    field("topic").locator("input").first.fill(f"{topic}-out")
     page.keyboard.press("Escape")
 
     def join(one, other):
