@@ -12,7 +12,7 @@ endif
 PY := .venv/bin/python
 WITH_JAVA = JAVA_HOME="$$($(PY) -m builder.local.java)"
 WITH_NODE = PATH="$$($(PY) -m builder.local.node):$$PATH"
-EXPORT_API = $(PY) manage.py export_openapi_schema --api builder.api.api --indent 1 --sorted --output
+EXPORT_API = $(PY) manage.py export_openapi_schema --api builder.api.api --indent 1 --output
 COMPILE_LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header
 

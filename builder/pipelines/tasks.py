@@ -23,7 +23,6 @@ def analyze(graph: dict[str, Any], connections: dict[str, dict[str, str]]) -> di
     """The columns of each step with Spark's types, and the problems Spark finds."""
     # Only the spark worker may load pyspark.
     from runner.analyze import analyze as analyze_graph
-
     from runner.graph import read_graph
 
     analysis = analyze_graph(read_graph(graph), connections)

@@ -19,6 +19,113 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 };
 
 /**
+ * Health
+ *
+ * Answer each dependency; 503 only where Headrace itself can't answer.
+ */
+export const getHealth = <ThrowOnError extends boolean = true>(options?: Options<GetHealthData, ThrowOnError>) => (options?.client ?? client).get<GetHealthResponses, GetHealthErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/health',
+    ...options
+});
+
+/**
+ * Log in
+ *
+ * Begin a browser session.
+ */
+export const login = <ThrowOnError extends boolean = true>(options: Options<LoginData, ThrowOnError>) => (options.client ?? client).post<LoginResponses, LoginErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/login',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Log out
+ *
+ * End the browser session.
+ */
+export const logout = <ThrowOnError extends boolean = true>(options?: Options<LogoutData, ThrowOnError>) => (options?.client ?? client).post<LogoutResponses, LogoutErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/logout',
+    ...options
+});
+
+/**
+ * Who am I
+ *
+ * Answer who is logged in and what they may do; sets the CSRF cookie in any case.
+ */
+export const getMe = <ThrowOnError extends boolean = true>(options?: Options<GetMeData, ThrowOnError>) => (options?.client ?? client).get<GetMeResponses, GetMeErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/me',
+    ...options
+});
+
+/**
+ * List tokens
+ *
+ * List one's own tokens.
+ */
+export const listTokens = <ThrowOnError extends boolean = true>(options?: Options<ListTokensData, ThrowOnError>) => (options?.client ?? client).get<ListTokensResponses, ListTokensErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/tokens',
+    ...options
+});
+
+/**
+ * Make a token
+ *
+ * Make a token for a program; the answer is the only place that shows it.
+ */
+export const createToken = <ThrowOnError extends boolean = true>(options: Options<CreateTokenData, ThrowOnError>) => (options.client ?? client).post<CreateTokenResponses, CreateTokenErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/tokens',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Revoke a token
+ *
+ * Make a token worthless at once.
+ */
+export const revokeToken = <ThrowOnError extends boolean = true>(options: Options<RevokeTokenData, ThrowOnError>) => (options.client ?? client).delete<RevokeTokenResponses, RevokeTokenErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/tokens/{token_id}',
+    ...options
+});
+
+/**
+ * The catalogue of step types
+ *
+ * Answer the palette: each step type with its ports and the JSON Schema of its config.
+ */
+export const listStepTypes = <ThrowOnError extends boolean = true>(options?: Options<ListStepTypesData, ThrowOnError>) => (options?.client ?? client).get<ListStepTypesResponses, ListStepTypesErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/step-types',
+    ...options
+});
+
+/**
+ * List templates
+ *
+ * List pipelines to begin with.
+ */
+export const listTemplates = <ThrowOnError extends boolean = true>(options?: Options<ListTemplatesData, ThrowOnError>) => (options?.client ?? client).get<ListTemplatesResponses, ListTemplatesErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/templates',
+    ...options
+});
+
+/**
  * Check a graph
  *
  * Answer everything known about a draft, Spark's word on columns included.
@@ -46,6 +153,154 @@ export const compileGraph = <ThrowOnError extends boolean = true>(options: Optio
         'Content-Type': 'application/json',
         ...options.headers
     }
+});
+
+/**
+ * List pipelines
+ *
+ * List pipelines, last changed first.
+ */
+export const listPipelines = <ThrowOnError extends boolean = true>(options?: Options<ListPipelinesData, ThrowOnError>) => (options?.client ?? client).get<ListPipelinesResponses, ListPipelinesErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines',
+    ...options
+});
+
+/**
+ * Make a pipeline
+ *
+ * Make a draft: empty, of a graph, or of a template.
+ */
+export const createPipeline = <ThrowOnError extends boolean = true>(options: Options<CreatePipelineData, ThrowOnError>) => (options.client ?? client).post<CreatePipelineResponses, CreatePipelineErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Import a pipeline
+ *
+ * Make a draft of what `export?format=json` gave.
+ */
+export const importPipeline = <ThrowOnError extends boolean = true>(options: Options<ImportPipelineData, ThrowOnError>) => (options.client ?? client).post<ImportPipelineResponses, ImportPipelineErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/import',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete a pipeline
+ *
+ * Delete a pipeline; 409 while a deployment of it runs.
+ */
+export const deletePipeline = <ThrowOnError extends boolean = true>(options: Options<DeletePipelineData, ThrowOnError>) => (options.client ?? client).delete<DeletePipelineResponses, DeletePipelineErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}',
+    ...options
+});
+
+/**
+ * Get a pipeline
+ *
+ * Answer a draft with its graph.
+ */
+export const getPipeline = <ThrowOnError extends boolean = true>(options: Options<GetPipelineData, ThrowOnError>) => (options.client ?? client).get<GetPipelineResponses, GetPipelineErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}',
+    ...options
+});
+
+/**
+ * Save a pipeline
+ *
+ * Save a draft; 409 with the newer graph where somebody saved in between.
+ */
+export const updatePipeline = <ThrowOnError extends boolean = true>(options: Options<UpdatePipelineData, ThrowOnError>) => (options.client ?? client).put<UpdatePipelineResponses, UpdatePipelineErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Plan a pipeline
+ *
+ * Answer the segments of a sound draft, as JSON or (`format=text`) for people.
+ */
+export const getPlan = <ThrowOnError extends boolean = true>(options: Options<GetPlanData, ThrowOnError>) => (options.client ?? client).get<GetPlanResponses, GetPlanErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/plan',
+    ...options
+});
+
+/**
+ * Export a pipeline
+ *
+ * Answer a file: the draft as JSON, or its program, which runs by plain `spark-submit`.
+ */
+export const exportPipeline = <ThrowOnError extends boolean = true>(options: Options<ExportPipelineData, ThrowOnError>) => (options.client ?? client).get<ExportPipelineResponses, ExportPipelineErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/export',
+    ...options
+});
+
+/**
+ * List versions
+ *
+ * List the frozen graphs of a pipeline, newest first.
+ */
+export const listVersions = <ThrowOnError extends boolean = true>(options: Options<ListVersionsData, ThrowOnError>) => (options.client ?? client).get<ListVersionsResponses, ListVersionsErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/versions',
+    ...options
+});
+
+/**
+ * Make a version
+ *
+ * Freeze the draft; where nothing changed since the newest version, that one is answered.
+ */
+export const createVersion = <ThrowOnError extends boolean = true>(options: Options<CreateVersionData, ThrowOnError>) => (options.client ?? client).post<CreateVersionResponses, CreateVersionErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/versions',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Get a version
+ *
+ * Answer a frozen graph.
+ */
+export const getVersion = <ThrowOnError extends boolean = true>(options: Options<GetVersionData, ThrowOnError>) => (options.client ?? client).get<GetVersionResponses, GetVersionErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/versions/{number}',
+    ...options
+});
+
+/**
+ * Compare two versions
+ *
+ * Answer what changed from one version to another.
+ */
+export const diffVersions = <ThrowOnError extends boolean = true>(options: Options<DiffVersionsData, ThrowOnError>) => (options.client ?? client).get<DiffVersionsResponses, DiffVersionsErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/versions/{before}/diff/{after}',
+    ...options
 });
 
 /**
@@ -200,46 +455,13 @@ export const getDeployment = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
- * Who did what
+ * Stop
  *
- * List what was done to a deployment, newest first.
+ * Want it stopped; its checkpoints stay.
  */
-export const listActivity = <ThrowOnError extends boolean = true>(options: Options<ListActivityData, ThrowOnError>) => (options.client ?? client).get<ListActivityResponses, ListActivityErrors, ThrowOnError, 'data'>({
+export const stopDeployment = <ThrowOnError extends boolean = true>(options: Options<StopDeploymentData, ThrowOnError>) => (options.client ?? client).post<StopDeploymentResponses, StopDeploymentErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
-    url: '/api/deployments/{deployment_id}/activity',
-    ...options
-});
-
-/**
- * The log of a run
- *
- * Answer the last lines that a run has written.
- */
-export const getLogs = <ThrowOnError extends boolean = true>(options: Options<GetLogsData, ThrowOnError>) => (options.client ?? client).get<GetLogsResponses, GetLogsErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/deployments/{deployment_id}/logs',
-    ...options
-});
-
-/**
- * Counts and rates over time
- *
- * Answer up to 600 points of the last hour, or of another time of the last day.
- */
-export const getMetrics = <ThrowOnError extends boolean = true>(options: Options<GetMetricsData, ThrowOnError>) => (options.client ?? client).get<GetMetricsResponses, GetMetricsErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/deployments/{deployment_id}/metrics',
-    ...options
-});
-
-/**
- * Restart
- *
- * Stop it and start it again from its checkpoints.
- */
-export const restartDeployment = <ThrowOnError extends boolean = true>(options: Options<RestartDeploymentData, ThrowOnError>) => (options.client ?? client).post<RestartDeploymentResponses, RestartDeploymentErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/deployments/{deployment_id}/restart',
+    url: '/api/deployments/{deployment_id}/stop',
     ...options
 });
 
@@ -255,267 +477,45 @@ export const startDeployment = <ThrowOnError extends boolean = true>(options: Op
 });
 
 /**
- * Stop
+ * Restart
  *
- * Want it stopped; its checkpoints stay.
+ * Stop it and start it again from its checkpoints.
  */
-export const stopDeployment = <ThrowOnError extends boolean = true>(options: Options<StopDeploymentData, ThrowOnError>) => (options.client ?? client).post<StopDeploymentResponses, StopDeploymentErrors, ThrowOnError, 'data'>({
+export const restartDeployment = <ThrowOnError extends boolean = true>(options: Options<RestartDeploymentData, ThrowOnError>) => (options.client ?? client).post<RestartDeploymentResponses, RestartDeploymentErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
-    url: '/api/deployments/{deployment_id}/stop',
+    url: '/api/deployments/{deployment_id}/restart',
     ...options
 });
 
 /**
- * Health
+ * Counts and rates over time
  *
- * Answer each dependency; 503 only where Headrace itself can't answer.
+ * Answer up to 600 points of the last hour, or of another time of the last day.
  */
-export const getHealth = <ThrowOnError extends boolean = true>(options?: Options<GetHealthData, ThrowOnError>) => (options?.client ?? client).get<GetHealthResponses, GetHealthErrors, ThrowOnError, 'data'>({
+export const getMetrics = <ThrowOnError extends boolean = true>(options: Options<GetMetricsData, ThrowOnError>) => (options.client ?? client).get<GetMetricsResponses, GetMetricsErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
-    url: '/api/health',
+    url: '/api/deployments/{deployment_id}/metrics',
     ...options
 });
 
 /**
- * Log in
+ * The log of a run
  *
- * Begin a browser session.
+ * Answer the last lines that a run has written.
  */
-export const login = <ThrowOnError extends boolean = true>(options: Options<LoginData, ThrowOnError>) => (options.client ?? client).post<LoginResponses, LoginErrors, ThrowOnError, 'data'>({
+export const getLogs = <ThrowOnError extends boolean = true>(options: Options<GetLogsData, ThrowOnError>) => (options.client ?? client).get<GetLogsResponses, GetLogsErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
-    url: '/api/login',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
- * Log out
- *
- * End the browser session.
- */
-export const logout = <ThrowOnError extends boolean = true>(options?: Options<LogoutData, ThrowOnError>) => (options?.client ?? client).post<LogoutResponses, LogoutErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/logout',
+    url: '/api/deployments/{deployment_id}/logs',
     ...options
 });
 
 /**
- * Who am I
+ * Who did what
  *
- * Answer who is logged in and what they may do; sets the CSRF cookie in any case.
+ * List what was done to a deployment, newest first.
  */
-export const getMe = <ThrowOnError extends boolean = true>(options?: Options<GetMeData, ThrowOnError>) => (options?.client ?? client).get<GetMeResponses, GetMeErrors, ThrowOnError, 'data'>({
+export const listActivity = <ThrowOnError extends boolean = true>(options: Options<ListActivityData, ThrowOnError>) => (options.client ?? client).get<ListActivityResponses, ListActivityErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
-    url: '/api/me',
-    ...options
-});
-
-/**
- * List pipelines
- *
- * List pipelines, last changed first.
- */
-export const listPipelines = <ThrowOnError extends boolean = true>(options?: Options<ListPipelinesData, ThrowOnError>) => (options?.client ?? client).get<ListPipelinesResponses, ListPipelinesErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines',
-    ...options
-});
-
-/**
- * Make a pipeline
- *
- * Make a draft: empty, of a graph, or of a template.
- */
-export const createPipeline = <ThrowOnError extends boolean = true>(options: Options<CreatePipelineData, ThrowOnError>) => (options.client ?? client).post<CreatePipelineResponses, CreatePipelineErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
- * Import a pipeline
- *
- * Make a draft of what `export?format=json` gave.
- */
-export const importPipeline = <ThrowOnError extends boolean = true>(options: Options<ImportPipelineData, ThrowOnError>) => (options.client ?? client).post<ImportPipelineResponses, ImportPipelineErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines/import',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
- * Delete a pipeline
- *
- * Delete a pipeline; 409 while a deployment of it runs.
- */
-export const deletePipeline = <ThrowOnError extends boolean = true>(options: Options<DeletePipelineData, ThrowOnError>) => (options.client ?? client).delete<DeletePipelineResponses, DeletePipelineErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines/{pipeline_id}',
-    ...options
-});
-
-/**
- * Get a pipeline
- *
- * Answer a draft with its graph.
- */
-export const getPipeline = <ThrowOnError extends boolean = true>(options: Options<GetPipelineData, ThrowOnError>) => (options.client ?? client).get<GetPipelineResponses, GetPipelineErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines/{pipeline_id}',
-    ...options
-});
-
-/**
- * Save a pipeline
- *
- * Save a draft; 409 with the newer graph where somebody saved in between.
- */
-export const updatePipeline = <ThrowOnError extends boolean = true>(options: Options<UpdatePipelineData, ThrowOnError>) => (options.client ?? client).put<UpdatePipelineResponses, UpdatePipelineErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines/{pipeline_id}',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
- * Export a pipeline
- *
- * Answer a file: the draft as JSON, or its program, which runs by plain `spark-submit`.
- */
-export const exportPipeline = <ThrowOnError extends boolean = true>(options: Options<ExportPipelineData, ThrowOnError>) => (options.client ?? client).get<ExportPipelineResponses, ExportPipelineErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines/{pipeline_id}/export',
-    ...options
-});
-
-/**
- * Plan a pipeline
- *
- * Answer the segments of a sound draft, as JSON or (`format=text`) for people.
- */
-export const getPlan = <ThrowOnError extends boolean = true>(options: Options<GetPlanData, ThrowOnError>) => (options.client ?? client).get<GetPlanResponses, GetPlanErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines/{pipeline_id}/plan',
-    ...options
-});
-
-/**
- * List versions
- *
- * List the frozen graphs of a pipeline, newest first.
- */
-export const listVersions = <ThrowOnError extends boolean = true>(options: Options<ListVersionsData, ThrowOnError>) => (options.client ?? client).get<ListVersionsResponses, ListVersionsErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines/{pipeline_id}/versions',
-    ...options
-});
-
-/**
- * Make a version
- *
- * Freeze the draft; where nothing changed since the newest version, that one is answered.
- */
-export const createVersion = <ThrowOnError extends boolean = true>(options: Options<CreateVersionData, ThrowOnError>) => (options.client ?? client).post<CreateVersionResponses, CreateVersionErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines/{pipeline_id}/versions',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
- * Compare two versions
- *
- * Answer what changed from one version to another.
- */
-export const diffVersions = <ThrowOnError extends boolean = true>(options: Options<DiffVersionsData, ThrowOnError>) => (options.client ?? client).get<DiffVersionsResponses, DiffVersionsErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines/{pipeline_id}/versions/{before}/diff/{after}',
-    ...options
-});
-
-/**
- * Get a version
- *
- * Answer a frozen graph.
- */
-export const getVersion = <ThrowOnError extends boolean = true>(options: Options<GetVersionData, ThrowOnError>) => (options.client ?? client).get<GetVersionResponses, GetVersionErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/pipelines/{pipeline_id}/versions/{number}',
-    ...options
-});
-
-/**
- * The catalogue of step types
- *
- * Answer the palette: each step type with its ports and the JSON Schema of its config.
- */
-export const listStepTypes = <ThrowOnError extends boolean = true>(options?: Options<ListStepTypesData, ThrowOnError>) => (options?.client ?? client).get<ListStepTypesResponses, ListStepTypesErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/step-types',
-    ...options
-});
-
-/**
- * List templates
- *
- * List pipelines to begin with.
- */
-export const listTemplates = <ThrowOnError extends boolean = true>(options?: Options<ListTemplatesData, ThrowOnError>) => (options?.client ?? client).get<ListTemplatesResponses, ListTemplatesErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/templates',
-    ...options
-});
-
-/**
- * List tokens
- *
- * List one's own tokens.
- */
-export const listTokens = <ThrowOnError extends boolean = true>(options?: Options<ListTokensData, ThrowOnError>) => (options?.client ?? client).get<ListTokensResponses, ListTokensErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/tokens',
-    ...options
-});
-
-/**
- * Make a token
- *
- * Make a token for a program; the answer is the only place that shows it.
- */
-export const createToken = <ThrowOnError extends boolean = true>(options: Options<CreateTokenData, ThrowOnError>) => (options.client ?? client).post<CreateTokenResponses, CreateTokenErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/tokens',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
- * Revoke a token
- *
- * Make a token worthless at once.
- */
-export const revokeToken = <ThrowOnError extends boolean = true>(options: Options<RevokeTokenData, ThrowOnError>) => (options.client ?? client).delete<RevokeTokenResponses, RevokeTokenErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/tokens/{token_id}',
+    url: '/api/deployments/{deployment_id}/activity',
     ...options
 });

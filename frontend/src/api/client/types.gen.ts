@@ -5,51 +5,270 @@ export type ClientOptions = {
 };
 
 /**
- * Activities
+ * Health
  */
-export type Activities = {
+export type Health = {
     /**
-     * Count
+     * Status
      */
-    count: number;
+    status: string;
     /**
-     * Items
+     * Checks
      */
-    items: Array<ActivityOut>;
+    checks: {
+        [key: string]: HealthCheck;
+    };
 };
 
 /**
- * ActivityOut
+ * HealthCheck
  */
-export type ActivityOut = {
+export type HealthCheck = {
     /**
-     * At
+     * Ok
      */
-    at: string;
+    ok: boolean;
     /**
      * Message
      */
     message: string;
+};
+
+/**
+ * May
+ */
+export type May = {
     /**
-     * User
+     * Pipelines
      */
-    user: string | null;
+    pipelines: boolean;
     /**
-     * Verb
+     * Connections
      */
-    verb: string;
+    connections: boolean;
+    /**
+     * Deployments
+     */
+    deployments: boolean;
+    /**
+     * Admin
+     */
+    admin: boolean;
+};
+
+/**
+ * Me
+ */
+export type Me = {
+    /**
+     * Username
+     */
+    username: string;
+    /**
+     * Name
+     */
+    name: string;
+    may: May;
+};
+
+/**
+ * Credentials
+ */
+export type Credentials = {
+    /**
+     * Username
+     */
+    username: string;
+    /**
+     * Password
+     */
+    password: string;
+};
+
+/**
+ * MadeToken
+ */
+export type MadeToken = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Token
+     */
+    token: string;
+};
+
+/**
+ * NewToken
+ */
+export type NewToken = {
+    /**
+     * Username
+     */
+    username: string;
+    /**
+     * Password
+     */
+    password: string;
+    /**
+     * Name
+     */
+    name?: string;
+};
+
+/**
+ * Page
+ *
+ * Which part of a list to answer.
+ */
+export type Page = {
+    /**
+     * Page
+     */
+    page?: number;
+    /**
+     * Page Size
+     */
+    page_size?: number;
+};
+
+/**
+ * TokenOut
+ */
+export type TokenOut = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Used At
+     */
+    used_at: string | null;
+};
+
+/**
+ * Tokens
+ */
+export type Tokens = {
+    /**
+     * Items
+     */
+    items: Array<TokenOut>;
+    /**
+     * Count
+     */
+    count: number;
+};
+
+/**
+ * InputPort
+ */
+export type InputPort = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Kinds
+     */
+    kinds: Array<string>;
+    /**
+     * Many
+     */
+    many: boolean;
+};
+
+/**
+ * StepTypeOut
+ */
+export type StepTypeOut = {
+    /**
+     * Type
+     */
+    type: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Help
+     */
+    help: string;
+    /**
+     * Group
+     */
+    group: 'Sources' | 'Rows' | 'State' | 'Sinks';
+    /**
+     * Icon
+     */
+    icon: string;
+    /**
+     * Inputs
+     */
+    inputs: Array<InputPort>;
+    /**
+     * Outputs
+     */
+    outputs: Array<string>;
+    /**
+     * Outputs From
+     */
+    outputs_from: string | null;
+    /**
+     * Real Time
+     */
+    real_time: boolean;
+    /**
+     * Schema
+     *
+     * JSON Schema of the step's config
+     */
+    schema: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * TemplateOut
+ */
+export type TemplateOut = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * About
+     */
+    about: string;
+    /**
+     * Graph
+     */
+    graph: {
+        [key: string]: unknown;
+    };
 };
 
 /**
  * CheckOut
  */
 export type CheckOut = {
-    /**
-     * Analyzed
-     *
-     * Whether Spark had its say; if not, types may be missing
-     */
-    analyzed: boolean;
     /**
      * Problems
      */
@@ -60,6 +279,12 @@ export type CheckOut = {
     steps: {
         [key: string]: CheckedStep;
     };
+    /**
+     * Analyzed
+     *
+     * Whether Spark had its say; if not, types may be missing
+     */
+    analyzed: boolean;
 };
 
 /**
@@ -81,17 +306,17 @@ export type CheckedColumn = {
  */
 export type CheckedStep = {
     /**
-     * Columns
+     * Kind
      */
-    columns: Array<CheckedColumn>;
+    kind: 'stream' | 'table' | 'lookup';
     /**
      * Key
      */
     key: Array<string>;
     /**
-     * Kind
+     * Columns
      */
-    kind: 'stream' | 'table' | 'lookup';
+    columns: Array<CheckedColumn>;
     /**
      * Mode
      */
@@ -103,17 +328,73 @@ export type CheckedStep = {
 };
 
 /**
- * Column
+ * ProblemOut
  */
-export type Column = {
+export type ProblemOut = {
     /**
-     * Name
+     * Step
      */
-    name: string;
+    step: string | null;
     /**
-     * Type
+     * Field
      */
-    type: string;
+    field: string | null;
+    /**
+     * Severity
+     */
+    severity: string;
+    /**
+     * Message
+     */
+    message: string;
+};
+
+/**
+ * GraphIn
+ */
+export type GraphIn = {
+    /**
+     * Graph
+     */
+    graph: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * Program
+ */
+export type Program = {
+    /**
+     * Script
+     */
+    script: string;
+    /**
+     * Segments
+     */
+    segments: Array<Segment>;
+};
+
+/**
+ * Segment
+ */
+export type Segment = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Mode
+     */
+    mode: string;
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Steps
+     */
+    steps: Array<string>;
 };
 
 /**
@@ -133,265 +414,345 @@ export type CompileIn = {
 };
 
 /**
- * ConnectionIn
+ * SearchedPage
+ *
+ * Which part of a list to answer, of those that match.
  */
-export type ConnectionIn = {
+export type SearchedPage = {
     /**
-     * Bootstrap Servers
+     * Page
      */
-    bootstrap_servers: string;
+    page?: number;
     /**
-     * Name
+     * Page Size
      */
-    name: string;
+    page_size?: number;
     /**
-     * Type
+     * Search
      */
-    type?: 'kafka';
+    search?: string;
 };
 
 /**
- * ConnectionOut
+ * PipelineDeployment
  */
-export type ConnectionOut = {
-    /**
-     * Bootstrap Servers
-     */
-    bootstrap_servers: string;
+export type PipelineDeployment = {
     /**
      * Id
      */
     id: string;
     /**
-     * Name
+     * State
      */
-    name: string;
-    /**
-     * Type
-     */
-    type: string;
-    /**
-     * Updated At
-     */
-    updated_at: string;
-};
-
-/**
- * Connections
- */
-export type Connections = {
-    /**
-     * Count
-     */
-    count: number;
-    /**
-     * Items
-     */
-    items: Array<ConnectionOut>;
-};
-
-/**
- * Credentials
- */
-export type Credentials = {
-    /**
-     * Password
-     */
-    password: string;
-    /**
-     * Username
-     */
-    username: string;
-};
-
-/**
- * DeploymentListed
- */
-export type DeploymentListed = {
-    /**
-     * Created At
-     */
-    created_at: string;
-    /**
-     * Desired
-     */
-    desired: 'running' | 'stopped';
-    /**
-     * Environment
-     */
-    environment: string;
-    /**
-     * Id
-     */
-    id: string;
+    state: string;
     /**
      * Message
      */
     message: string;
-    metrics: Metrics | null;
     /**
-     * Missing Topics
+     * Rate
      */
-    missing_topics: Array<MissingTopic>;
+    rate: number;
+};
+
+/**
+ * PipelineListed
+ */
+export type PipelineListed = {
     /**
-     * Mode
+     * Id
      */
-    mode: 'auto' | 'real_time' | 'micro_batch';
-    pipeline: PipelineRef;
+    id: string;
     /**
-     * Segments
+     * Name
      */
-    segments: Array<Segment>;
+    name: string;
     /**
-     * State
+     * Slug
      */
-    state: 'pending' | 'starting' | 'running' | 'stopping' | 'stopped' | 'backing_off' | 'failed';
+    slug: string;
     /**
-     * Step
+     * Owner
      */
-    step: string | null;
+    owner: string | null;
+    /**
+     * Revision
+     */
+    revision: number;
     /**
      * Updated At
      */
     updated_at: string;
     /**
-     * Version
+     * Latest Version
      */
-    version: number;
+    latest_version: number | null;
+    deployment: PipelineDeployment | null;
+    /**
+     * Steps
+     */
+    steps: number;
 };
 
 /**
- * DeploymentNew
+ * Pipelines
  */
-export type DeploymentNew = {
+export type Pipelines = {
     /**
-     * Comment
+     * Items
      */
-    comment?: string;
+    items: Array<PipelineListed>;
     /**
-     * Environment
+     * Count
      */
-    environment?: string;
-    /**
-     * Mode
-     */
-    mode?: 'auto' | 'real_time' | 'micro_batch';
-    /**
-     * Pipeline
-     */
-    pipeline: string;
-    /**
-     * Start
-     *
-     * Where sources begin that no checkpoint knows; else as the steps say
-     */
-    start?: 'earliest' | 'latest' | FromTime | FromOffsets | null;
-    /**
-     * State
-     */
-    state?: 'keep' | 'fresh';
-    /**
-     * Version
-     *
-     * The draft is frozen as one where left out
-     */
-    version?: number | null;
+    count: number;
 };
 
 /**
- * DeploymentOut
+ * PipelineOut
  */
-export type DeploymentOut = {
+export type PipelineOut = {
     /**
-     * Created At
+     * Id
      */
-    created_at: string;
+    id: string;
     /**
-     * Desired
+     * Name
      */
-    desired: 'running' | 'stopped';
+    name: string;
     /**
-     * Environment
+     * Slug
      */
-    environment: string;
+    slug: string;
+    /**
+     * Owner
+     */
+    owner: string | null;
+    /**
+     * Revision
+     */
+    revision: number;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+    /**
+     * Latest Version
+     */
+    latest_version: number | null;
+    deployment: PipelineDeployment | null;
     /**
      * Graph
      */
     graph: {
         [key: string]: unknown;
     };
+};
+
+/**
+ * PipelineNew
+ */
+export type PipelineNew = {
+    /**
+     * Name
+     */
+    name?: string | null;
+    /**
+     * Graph
+     */
+    graph?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Template
+     */
+    template?: string | null;
+};
+
+/**
+ * PipelineImport
+ */
+export type PipelineImport = {
+    /**
+     * Name
+     */
+    name?: string | null;
+    /**
+     * Graph
+     */
+    graph: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * PipelineChange
+ */
+export type PipelineChange = {
+    /**
+     * Revision
+     *
+     * The revision that was edited
+     */
+    revision: number;
+    /**
+     * Name
+     */
+    name?: string | null;
+    /**
+     * Graph
+     */
+    graph?: {
+        [key: string]: unknown;
+    } | null;
+};
+
+/**
+ * PlanOut
+ */
+export type PlanOut = {
+    /**
+     * Segments
+     */
+    segments: Array<PlannedSegment>;
+    /**
+     * Topics
+     */
+    topics: Array<PlannedTopic>;
+};
+
+/**
+ * PlannedSegment
+ */
+export type PlannedSegment = {
     /**
      * Id
      */
     id: string;
     /**
-     * Message
-     */
-    message: string;
-    metrics: Metrics | null;
-    /**
-     * Missing Topics
-     */
-    missing_topics: Array<MissingTopic>;
-    /**
      * Mode
      */
-    mode: 'auto' | 'real_time' | 'micro_batch';
-    pipeline: PipelineRef;
+    mode: string;
     /**
-     * Runs
+     * Reason
      */
-    runs: Array<RunOut>;
+    reason: string;
     /**
-     * Samples
+     * Steps
      */
-    samples: {
-        [key: string]: Array<{
-            [key: string]: unknown;
-        }>;
-    };
+    steps: Array<string>;
     /**
-     * Segments
+     * Checkpoint
      */
-    segments: Array<Segment>;
-    /**
-     * State
-     */
-    state: 'pending' | 'starting' | 'running' | 'stopping' | 'stopped' | 'backing_off' | 'failed';
-    /**
-     * Step
-     */
-    step: string | null;
-    /**
-     * Updated At
-     */
-    updated_at: string;
-    /**
-     * Version
-     */
-    version: number;
+    checkpoint: string;
 };
 
 /**
- * Deployments
+ * PlannedTopic
  */
-export type Deployments = {
+export type PlannedTopic = {
+    /**
+     * Connection
+     */
+    connection: string;
+    /**
+     * Step
+     */
+    step: string;
+    /**
+     * Use
+     */
+    use: 'read' | 'write' | 'dead_letters' | 'console';
+    /**
+     * Topic
+     */
+    topic?: string | null;
+    /**
+     * Pattern
+     */
+    pattern?: string | null;
+};
+
+/**
+ * VersionOut
+ */
+export type VersionOut = {
+    /**
+     * Number
+     */
+    number: number;
+    /**
+     * Comment
+     */
+    comment: string;
+    /**
+     * Created By
+     */
+    created_by: string | null;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Graph
+     */
+    graph: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * VersionNew
+ */
+export type VersionNew = {
+    /**
+     * Comment
+     */
+    comment?: string;
+};
+
+/**
+ * VersionListed
+ */
+export type VersionListed = {
+    /**
+     * Number
+     */
+    number: number;
+    /**
+     * Comment
+     */
+    comment: string;
+    /**
+     * Created By
+     */
+    created_by: string | null;
+    /**
+     * Created At
+     */
+    created_at: string;
+};
+
+/**
+ * Versions
+ */
+export type Versions = {
+    /**
+     * Items
+     */
+    items: Array<VersionListed>;
     /**
      * Count
      */
     count: number;
-    /**
-     * Items
-     */
-    items: Array<DeploymentListed>;
 };
 
 /**
  * Diff
  */
 export type Diff = {
-    edges: EdgesDiff;
     steps: StepsDiff;
+    edges: EdgesDiff;
 };
 
 /**
@@ -413,51 +774,13 @@ export type EdgesDiff = {
 };
 
 /**
- * ErrorOut
- *
- * An error, as application/problem+json.
- */
-export type ErrorOut = {
-    /**
-     * Detail
-     */
-    detail: string;
-    /**
-     * Graph
-     */
-    graph?: {
-        [key: string]: unknown;
-    } | null;
-    /**
-     * Name
-     */
-    name?: string | null;
-    /**
-     * Problems
-     */
-    problems?: Array<ProblemOut> | null;
-    /**
-     * Revision
-     */
-    revision?: number | null;
-    /**
-     * Status
-     */
-    status: number;
-    /**
-     * Title
-     */
-    title: string;
-    /**
-     * Type
-     */
-    type: string;
-};
-
-/**
  * FieldChange
  */
 export type FieldChange = {
+    /**
+     * Step
+     */
+    step: string;
     /**
      * Field
      */
@@ -467,13 +790,524 @@ export type FieldChange = {
      */
     from?: unknown;
     /**
-     * Step
-     */
-    step: string;
-    /**
      * To
      */
     to?: unknown;
+};
+
+/**
+ * StepsDiff
+ */
+export type StepsDiff = {
+    /**
+     * Added
+     */
+    added: Array<string>;
+    /**
+     * Removed
+     */
+    removed: Array<string>;
+    /**
+     * Changed
+     */
+    changed: Array<FieldChange>;
+};
+
+/**
+ * ConnectionOut
+ */
+export type ConnectionOut = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Type
+     */
+    type: string;
+    /**
+     * Bootstrap Servers
+     */
+    bootstrap_servers: string;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+};
+
+/**
+ * Connections
+ */
+export type Connections = {
+    /**
+     * Items
+     */
+    items: Array<ConnectionOut>;
+    /**
+     * Count
+     */
+    count: number;
+};
+
+/**
+ * ConnectionIn
+ */
+export type ConnectionIn = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Type
+     */
+    type?: 'kafka';
+    /**
+     * Bootstrap Servers
+     */
+    bootstrap_servers: string;
+};
+
+/**
+ * TestResult
+ */
+export type TestResult = {
+    /**
+     * Ok
+     */
+    ok: boolean;
+    /**
+     * Steps
+     */
+    steps: Array<TestStep>;
+};
+
+/**
+ * TestStep
+ */
+export type TestStep = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Ok
+     */
+    ok: boolean;
+    /**
+     * Message
+     */
+    message: string;
+};
+
+/**
+ * Topic
+ */
+export type Topic = {
+    /**
+     * Topic
+     */
+    topic: string;
+    /**
+     * Partitions
+     */
+    partitions: number;
+};
+
+/**
+ * Topics
+ */
+export type Topics = {
+    /**
+     * Items
+     */
+    items: Array<Topic>;
+    /**
+     * Count
+     */
+    count: number;
+};
+
+/**
+ * TopicIn
+ */
+export type TopicIn = {
+    /**
+     * Topic
+     */
+    topic: string;
+    /**
+     * Partitions
+     */
+    partitions?: number;
+};
+
+/**
+ * Column
+ */
+export type Column = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Type
+     */
+    type: string;
+};
+
+/**
+ * Sample
+ */
+export type Sample = {
+    /**
+     * Topic
+     */
+    topic: string;
+    /**
+     * Format
+     */
+    format: 'json' | 'text';
+    /**
+     * Columns
+     */
+    columns: Array<Column>;
+    /**
+     * Rows
+     */
+    rows: Array<{
+        [key: string]: unknown;
+    }>;
+};
+
+/**
+ * DeploymentListed
+ */
+export type DeploymentListed = {
+    /**
+     * Id
+     */
+    id: string;
+    pipeline: PipelineRef;
+    /**
+     * Version
+     */
+    version: number;
+    /**
+     * Environment
+     */
+    environment: string;
+    /**
+     * Desired
+     */
+    desired: 'running' | 'stopped';
+    /**
+     * State
+     */
+    state: 'pending' | 'starting' | 'running' | 'stopping' | 'stopped' | 'backing_off' | 'failed';
+    /**
+     * Message
+     */
+    message: string;
+    /**
+     * Step
+     */
+    step: string | null;
+    /**
+     * Mode
+     */
+    mode: 'auto' | 'real_time' | 'micro_batch';
+    /**
+     * Segments
+     */
+    segments: Array<Segment>;
+    metrics: Metrics | null;
+    /**
+     * Missing Topics
+     */
+    missing_topics: Array<MissingTopic>;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+};
+
+/**
+ * Deployments
+ */
+export type Deployments = {
+    /**
+     * Items
+     */
+    items: Array<DeploymentListed>;
+    /**
+     * Count
+     */
+    count: number;
+};
+
+/**
+ * Metrics
+ */
+export type Metrics = {
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * Rate
+     */
+    rate: number;
+    /**
+     * Steps
+     */
+    steps: {
+        [key: string]: StepMetrics;
+    };
+    /**
+     * Segments
+     */
+    segments: {
+        [key: string]: SegmentMetrics;
+    };
+};
+
+/**
+ * MissingTopic
+ */
+export type MissingTopic = {
+    /**
+     * Connection
+     */
+    connection: string;
+    /**
+     * Topic
+     */
+    topic: string;
+};
+
+/**
+ * PipelineRef
+ */
+export type PipelineRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Slug
+     */
+    slug: string;
+};
+
+/**
+ * SegmentMetrics
+ */
+export type SegmentMetrics = {
+    /**
+     * Batch
+     */
+    batch?: number | null;
+    /**
+     * Batch Ms
+     */
+    batch_ms?: number | null;
+    /**
+     * Rate
+     */
+    rate?: number | null;
+    /**
+     * Lag
+     */
+    lag?: {
+        [key: string]: number | null;
+    } | null;
+    /**
+     * Watermark
+     */
+    watermark?: string | null;
+    /**
+     * State Rows
+     */
+    state_rows?: number | null;
+    /**
+     * State Bytes
+     */
+    state_bytes?: number | null;
+    [key: string]: unknown;
+};
+
+/**
+ * StepMetrics
+ */
+export type StepMetrics = {
+    /**
+     * In
+     *
+     * null where it can't be told
+     */
+    in: number | null;
+    /**
+     * Out
+     */
+    out: number | null;
+    /**
+     * Dropped
+     */
+    dropped: number | null;
+    /**
+     * Rate
+     */
+    rate: number;
+};
+
+/**
+ * DeploymentOut
+ */
+export type DeploymentOut = {
+    /**
+     * Id
+     */
+    id: string;
+    pipeline: PipelineRef;
+    /**
+     * Version
+     */
+    version: number;
+    /**
+     * Environment
+     */
+    environment: string;
+    /**
+     * Desired
+     */
+    desired: 'running' | 'stopped';
+    /**
+     * State
+     */
+    state: 'pending' | 'starting' | 'running' | 'stopping' | 'stopped' | 'backing_off' | 'failed';
+    /**
+     * Message
+     */
+    message: string;
+    /**
+     * Step
+     */
+    step: string | null;
+    /**
+     * Mode
+     */
+    mode: 'auto' | 'real_time' | 'micro_batch';
+    /**
+     * Segments
+     */
+    segments: Array<Segment>;
+    metrics: Metrics | null;
+    /**
+     * Missing Topics
+     */
+    missing_topics: Array<MissingTopic>;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+    /**
+     * Graph
+     */
+    graph: {
+        [key: string]: unknown;
+    };
+    /**
+     * Samples
+     */
+    samples: {
+        [key: string]: Array<{
+            [key: string]: unknown;
+        }>;
+    };
+    /**
+     * Runs
+     */
+    runs: Array<RunOut>;
+};
+
+/**
+ * RunOut
+ */
+export type RunOut = {
+    /**
+     * Epoch
+     */
+    epoch: number;
+    /**
+     * State
+     */
+    state: 'pending' | 'starting' | 'running' | 'stopping' | 'stopped' | 'backing_off' | 'failed';
+    /**
+     * Message
+     */
+    message: string;
+    /**
+     * Started At
+     */
+    started_at: string;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+};
+
+/**
+ * DeploymentNew
+ */
+export type DeploymentNew = {
+    /**
+     * Pipeline
+     */
+    pipeline: string;
+    /**
+     * Version
+     *
+     * The draft is frozen as one where left out
+     */
+    version?: number | null;
+    /**
+     * Environment
+     */
+    environment?: string;
+    /**
+     * Start
+     *
+     * Where sources begin that no checkpoint knows; else as the steps say
+     */
+    start?: 'earliest' | 'latest' | FromTime | FromOffsets | null;
+    /**
+     * Mode
+     */
+    mode?: 'auto' | 'real_time' | 'micro_batch';
+    /**
+     * State
+     */
+    state?: 'keep' | 'fresh';
+    /**
+     * Comment
+     */
+    comment?: string;
 };
 
 /**
@@ -505,468 +1339,21 @@ export type FromTime = {
 };
 
 /**
- * GraphIn
+ * Span
  */
-export type GraphIn = {
+export type Span = {
     /**
-     * Graph
+     * From
      */
-    graph: {
-        [key: string]: unknown;
-    };
-};
-
-/**
- * Health
- */
-export type Health = {
+    from?: string | null;
     /**
-     * Checks
+     * To
      */
-    checks: {
-        [key: string]: HealthCheck;
-    };
-    /**
-     * Status
-     */
-    status: string;
-};
-
-/**
- * HealthCheck
- */
-export type HealthCheck = {
-    /**
-     * Message
-     */
-    message: string;
-    /**
-     * Ok
-     */
-    ok: boolean;
-};
-
-/**
- * InputPort
- */
-export type InputPort = {
-    /**
-     * Kinds
-     */
-    kinds: Array<string>;
-    /**
-     * Many
-     */
-    many: boolean;
-    /**
-     * Name
-     */
-    name: string;
-};
-
-/**
- * Logs
- */
-export type Logs = {
-    /**
-     * Epoch
-     */
-    epoch: number | null;
-    /**
-     * Lines
-     */
-    lines: Array<string>;
-    /**
-     * Truncated
-     */
-    truncated: boolean;
-};
-
-/**
- * MadeToken
- */
-export type MadeToken = {
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Token
-     */
-    token: string;
-};
-
-/**
- * May
- */
-export type May = {
-    /**
-     * Admin
-     */
-    admin: boolean;
-    /**
-     * Connections
-     */
-    connections: boolean;
-    /**
-     * Deployments
-     */
-    deployments: boolean;
-    /**
-     * Pipelines
-     */
-    pipelines: boolean;
-};
-
-/**
- * Me
- */
-export type Me = {
-    may: May;
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Username
-     */
-    username: string;
-};
-
-/**
- * Metrics
- */
-export type Metrics = {
-    /**
-     * At
-     */
-    at: string;
-    /**
-     * Rate
-     */
-    rate: number;
-    /**
-     * Segments
-     */
-    segments: {
-        [key: string]: SegmentMetrics;
-    };
-    /**
-     * Steps
-     */
-    steps: {
-        [key: string]: StepMetrics;
-    };
-};
-
-/**
- * MissingTopic
- */
-export type MissingTopic = {
-    /**
-     * Connection
-     */
-    connection: string;
-    /**
-     * Topic
-     */
-    topic: string;
-};
-
-/**
- * NewToken
- */
-export type NewToken = {
-    /**
-     * Name
-     */
-    name?: string;
-    /**
-     * Password
-     */
-    password: string;
-    /**
-     * Username
-     */
-    username: string;
-};
-
-/**
- * Page
- *
- * Which part of a list to answer.
- */
-export type Page = {
-    /**
-     * Page
-     */
-    page?: number;
-    /**
-     * Page Size
-     */
-    page_size?: number;
-};
-
-/**
- * PipelineChange
- */
-export type PipelineChange = {
-    /**
-     * Graph
-     */
-    graph?: {
-        [key: string]: unknown;
-    } | null;
-    /**
-     * Name
-     */
-    name?: string | null;
-    /**
-     * Revision
-     *
-     * The revision that was edited
-     */
-    revision: number;
-};
-
-/**
- * PipelineDeployment
- */
-export type PipelineDeployment = {
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Message
-     */
-    message: string;
-    /**
-     * Rate
-     */
-    rate: number;
-    /**
-     * State
-     */
-    state: string;
-};
-
-/**
- * PipelineImport
- */
-export type PipelineImport = {
-    /**
-     * Graph
-     */
-    graph: {
-        [key: string]: unknown;
-    };
-    /**
-     * Name
-     */
-    name?: string | null;
-};
-
-/**
- * PipelineListed
- */
-export type PipelineListed = {
-    deployment: PipelineDeployment | null;
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Latest Version
-     */
-    latest_version: number | null;
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Owner
-     */
-    owner: string | null;
-    /**
-     * Revision
-     */
-    revision: number;
-    /**
-     * Slug
-     */
-    slug: string;
-    /**
-     * Steps
-     */
-    steps: number;
-    /**
-     * Updated At
-     */
-    updated_at: string;
-};
-
-/**
- * PipelineNew
- */
-export type PipelineNew = {
-    /**
-     * Graph
-     */
-    graph?: {
-        [key: string]: unknown;
-    } | null;
-    /**
-     * Name
-     */
-    name?: string | null;
-    /**
-     * Template
-     */
-    template?: string | null;
-};
-
-/**
- * PipelineOut
- */
-export type PipelineOut = {
-    deployment: PipelineDeployment | null;
-    /**
-     * Graph
-     */
-    graph: {
-        [key: string]: unknown;
-    };
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Latest Version
-     */
-    latest_version: number | null;
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Owner
-     */
-    owner: string | null;
-    /**
-     * Revision
-     */
-    revision: number;
-    /**
-     * Slug
-     */
-    slug: string;
-    /**
-     * Updated At
-     */
-    updated_at: string;
-};
-
-/**
- * PipelineRef
- */
-export type PipelineRef = {
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Slug
-     */
-    slug: string;
-};
-
-/**
- * Pipelines
- */
-export type Pipelines = {
-    /**
-     * Count
-     */
-    count: number;
-    /**
-     * Items
-     */
-    items: Array<PipelineListed>;
-};
-
-/**
- * PlanOut
- */
-export type PlanOut = {
-    /**
-     * Segments
-     */
-    segments: Array<PlannedSegment>;
-    /**
-     * Topics
-     */
-    topics: Array<PlannedTopic>;
-};
-
-/**
- * PlannedSegment
- */
-export type PlannedSegment = {
-    /**
-     * Checkpoint
-     */
-    checkpoint: string;
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Mode
-     */
-    mode: string;
-    /**
-     * Reason
-     */
-    reason: string;
-    /**
-     * Steps
-     */
-    steps: Array<string>;
-};
-
-/**
- * PlannedTopic
- */
-export type PlannedTopic = {
-    /**
-     * Connection
-     */
-    connection: string;
-    /**
-     * Pattern
-     */
-    pattern?: string | null;
+    to?: string | null;
     /**
      * Step
      */
-    step: string;
-    /**
-     * Topic
-     */
-    topic?: string | null;
-    /**
-     * Use
-     */
-    use: 'read' | 'write' | 'dead_letters' | 'console';
+    step?: string | null;
 };
 
 /**
@@ -1020,487 +1407,347 @@ export type Points = {
 };
 
 /**
- * ProblemOut
+ * Logs
  */
-export type ProblemOut = {
-    /**
-     * Field
-     */
-    field: string | null;
-    /**
-     * Message
-     */
-    message: string;
-    /**
-     * Severity
-     */
-    severity: string;
-    /**
-     * Step
-     */
-    step: string | null;
-};
-
-/**
- * Program
- */
-export type Program = {
-    /**
-     * Script
-     */
-    script: string;
-    /**
-     * Segments
-     */
-    segments: Array<Segment>;
-};
-
-/**
- * RunOut
- */
-export type RunOut = {
-    /**
-     * Ended At
-     */
-    ended_at: string | null;
+export type Logs = {
     /**
      * Epoch
      */
-    epoch: number;
+    epoch: number | null;
+    /**
+     * Lines
+     */
+    lines: Array<string>;
+    /**
+     * Truncated
+     */
+    truncated: boolean;
+};
+
+/**
+ * Activities
+ */
+export type Activities = {
+    /**
+     * Items
+     */
+    items: Array<ActivityOut>;
+    /**
+     * Count
+     */
+    count: number;
+};
+
+/**
+ * ActivityOut
+ */
+export type ActivityOut = {
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * User
+     */
+    user: string | null;
+    /**
+     * Verb
+     */
+    verb: string;
     /**
      * Message
      */
     message: string;
-    /**
-     * Started At
-     */
-    started_at: string;
-    /**
-     * State
-     */
-    state: 'pending' | 'starting' | 'running' | 'stopping' | 'stopped' | 'backing_off' | 'failed';
 };
 
 /**
- * Sample
- */
-export type Sample = {
-    /**
-     * Columns
-     */
-    columns: Array<Column>;
-    /**
-     * Format
-     */
-    format: 'json' | 'text';
-    /**
-     * Rows
-     */
-    rows: Array<{
-        [key: string]: unknown;
-    }>;
-    /**
-     * Topic
-     */
-    topic: string;
-};
-
-/**
- * SearchedPage
+ * ErrorOut
  *
- * Which part of a list to answer, of those that match.
+ * An error, as application/problem+json.
  */
-export type SearchedPage = {
-    /**
-     * Page
-     */
-    page?: number;
-    /**
-     * Page Size
-     */
-    page_size?: number;
-    /**
-     * Search
-     */
-    search?: string;
-};
-
-/**
- * Segment
- */
-export type Segment = {
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Mode
-     */
-    mode: string;
-    /**
-     * Reason
-     */
-    reason: string;
-    /**
-     * Steps
-     */
-    steps: Array<string>;
-};
-
-/**
- * SegmentMetrics
- */
-export type SegmentMetrics = {
-    /**
-     * Batch
-     */
-    batch?: number | null;
-    /**
-     * Batch Ms
-     */
-    batch_ms?: number | null;
-    /**
-     * Lag
-     */
-    lag?: {
-        [key: string]: number | null;
-    } | null;
-    /**
-     * Rate
-     */
-    rate?: number | null;
-    /**
-     * State Bytes
-     */
-    state_bytes?: number | null;
-    /**
-     * State Rows
-     */
-    state_rows?: number | null;
-    /**
-     * Watermark
-     */
-    watermark?: string | null;
-    [key: string]: unknown;
-};
-
-/**
- * Span
- */
-export type Span = {
-    /**
-     * From
-     */
-    from?: string | null;
-    /**
-     * Step
-     */
-    step?: string | null;
-    /**
-     * To
-     */
-    to?: string | null;
-};
-
-/**
- * StepMetrics
- */
-export type StepMetrics = {
-    /**
-     * Dropped
-     */
-    dropped: number | null;
-    /**
-     * In
-     *
-     * null where it can't be told
-     */
-    in: number | null;
-    /**
-     * Out
-     */
-    out: number | null;
-    /**
-     * Rate
-     */
-    rate: number;
-};
-
-/**
- * StepTypeOut
- */
-export type StepTypeOut = {
-    /**
-     * Group
-     */
-    group: 'Sources' | 'Rows' | 'State' | 'Sinks';
-    /**
-     * Help
-     */
-    help: string;
-    /**
-     * Icon
-     */
-    icon: string;
-    /**
-     * Inputs
-     */
-    inputs: Array<InputPort>;
-    /**
-     * Outputs
-     */
-    outputs: Array<string>;
-    /**
-     * Outputs From
-     */
-    outputs_from: string | null;
-    /**
-     * Real Time
-     */
-    real_time: boolean;
-    /**
-     * Schema
-     *
-     * JSON Schema of the step's config
-     */
-    schema: {
-        [key: string]: unknown;
-    };
-    /**
-     * Title
-     */
-    title: string;
+export type ErrorOut = {
     /**
      * Type
      */
     type: string;
-};
-
-/**
- * StepsDiff
- */
-export type StepsDiff = {
-    /**
-     * Added
-     */
-    added: Array<string>;
-    /**
-     * Changed
-     */
-    changed: Array<FieldChange>;
-    /**
-     * Removed
-     */
-    removed: Array<string>;
-};
-
-/**
- * TemplateOut
- */
-export type TemplateOut = {
-    /**
-     * About
-     */
-    about: string;
-    /**
-     * Graph
-     */
-    graph: {
-        [key: string]: unknown;
-    };
-    /**
-     * Name
-     */
-    name: string;
     /**
      * Title
      */
     title: string;
-};
-
-/**
- * TestResult
- */
-export type TestResult = {
     /**
-     * Ok
+     * Status
      */
-    ok: boolean;
+    status: number;
     /**
-     * Steps
+     * Detail
      */
-    steps: Array<TestStep>;
-};
-
-/**
- * TestStep
- */
-export type TestStep = {
+    detail: string;
     /**
-     * Message
+     * Problems
      */
-    message: string;
+    problems?: Array<ProblemOut> | null;
+    /**
+     * Revision
+     */
+    revision?: number | null;
     /**
      * Name
      */
-    name: string;
-    /**
-     * Ok
-     */
-    ok: boolean;
-};
-
-/**
- * TokenOut
- */
-export type TokenOut = {
-    /**
-     * Created At
-     */
-    created_at: string;
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Used At
-     */
-    used_at: string | null;
-};
-
-/**
- * Tokens
- */
-export type Tokens = {
-    /**
-     * Count
-     */
-    count: number;
-    /**
-     * Items
-     */
-    items: Array<TokenOut>;
-};
-
-/**
- * Topic
- */
-export type Topic = {
-    /**
-     * Partitions
-     */
-    partitions: number;
-    /**
-     * Topic
-     */
-    topic: string;
-};
-
-/**
- * TopicIn
- */
-export type TopicIn = {
-    /**
-     * Partitions
-     */
-    partitions?: number;
-    /**
-     * Topic
-     */
-    topic: string;
-};
-
-/**
- * Topics
- */
-export type Topics = {
-    /**
-     * Count
-     */
-    count: number;
-    /**
-     * Items
-     */
-    items: Array<Topic>;
-};
-
-/**
- * VersionListed
- */
-export type VersionListed = {
-    /**
-     * Comment
-     */
-    comment: string;
-    /**
-     * Created At
-     */
-    created_at: string;
-    /**
-     * Created By
-     */
-    created_by: string | null;
-    /**
-     * Number
-     */
-    number: number;
-};
-
-/**
- * VersionNew
- */
-export type VersionNew = {
-    /**
-     * Comment
-     */
-    comment?: string;
-};
-
-/**
- * VersionOut
- */
-export type VersionOut = {
-    /**
-     * Comment
-     */
-    comment: string;
-    /**
-     * Created At
-     */
-    created_at: string;
-    /**
-     * Created By
-     */
-    created_by: string | null;
+    name?: string | null;
     /**
      * Graph
      */
-    graph: {
+    graph?: {
         [key: string]: unknown;
-    };
-    /**
-     * Number
-     */
-    number: number;
+    } | null;
 };
 
-/**
- * Versions
- */
-export type Versions = {
-    /**
-     * Count
-     */
-    count: number;
-    /**
-     * Items
-     */
-    items: Array<VersionListed>;
+export type GetHealthData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/health';
 };
+
+export type GetHealthErrors = {
+    /**
+     * Service Unavailable
+     */
+    503: Health;
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetHealthError = GetHealthErrors[keyof GetHealthErrors];
+
+export type GetHealthResponses = {
+    /**
+     * OK
+     */
+    200: Health;
+};
+
+export type GetHealthResponse = GetHealthResponses[keyof GetHealthResponses];
+
+export type LoginData = {
+    body: Credentials;
+    path?: never;
+    query?: never;
+    url: '/api/login';
+};
+
+export type LoginErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type LoginError = LoginErrors[keyof LoginErrors];
+
+export type LoginResponses = {
+    /**
+     * OK
+     */
+    200: Me;
+};
+
+export type LoginResponse = LoginResponses[keyof LoginResponses];
+
+export type LogoutData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/logout';
+};
+
+export type LogoutErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type LogoutError = LogoutErrors[keyof LogoutErrors];
+
+export type LogoutResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type LogoutResponse = LogoutResponses[keyof LogoutResponses];
+
+export type GetMeData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/me';
+};
+
+export type GetMeErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetMeError = GetMeErrors[keyof GetMeErrors];
+
+export type GetMeResponses = {
+    /**
+     * OK
+     */
+    200: Me;
+};
+
+export type GetMeResponse = GetMeResponses[keyof GetMeResponses];
+
+export type ListTokensData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Page
+         */
+        page?: number;
+        /**
+         * Page Size
+         */
+        page_size?: number;
+    };
+    url: '/api/tokens';
+};
+
+export type ListTokensErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListTokensError = ListTokensErrors[keyof ListTokensErrors];
+
+export type ListTokensResponses = {
+    /**
+     * OK
+     */
+    200: Tokens;
+};
+
+export type ListTokensResponse = ListTokensResponses[keyof ListTokensResponses];
+
+export type CreateTokenData = {
+    body: NewToken;
+    path?: never;
+    query?: never;
+    url: '/api/tokens';
+};
+
+export type CreateTokenErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type CreateTokenError = CreateTokenErrors[keyof CreateTokenErrors];
+
+export type CreateTokenResponses = {
+    /**
+     * Created
+     */
+    201: MadeToken;
+};
+
+export type CreateTokenResponse = CreateTokenResponses[keyof CreateTokenResponses];
+
+export type RevokeTokenData = {
+    body?: never;
+    path: {
+        /**
+         * Token Id
+         */
+        token_id: string;
+    };
+    query?: never;
+    url: '/api/tokens/{token_id}';
+};
+
+export type RevokeTokenErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type RevokeTokenError = RevokeTokenErrors[keyof RevokeTokenErrors];
+
+export type RevokeTokenResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type RevokeTokenResponse = RevokeTokenResponses[keyof RevokeTokenResponses];
+
+export type ListStepTypesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/step-types';
+};
+
+export type ListStepTypesErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListStepTypesError = ListStepTypesErrors[keyof ListStepTypesErrors];
+
+export type ListStepTypesResponses = {
+    /**
+     * Response
+     *
+     * OK
+     */
+    200: Array<StepTypeOut>;
+};
+
+export type ListStepTypesResponse = ListStepTypesResponses[keyof ListStepTypesResponses];
+
+export type ListTemplatesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/templates';
+};
+
+export type ListTemplatesErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListTemplatesError = ListTemplatesErrors[keyof ListTemplatesErrors];
+
+export type ListTemplatesResponses = {
+    /**
+     * Response
+     *
+     * OK
+     */
+    200: Array<TemplateOut>;
+};
+
+export type ListTemplatesResponse = ListTemplatesResponses[keyof ListTemplatesResponses];
 
 export type CheckGraphData = {
     body: GraphIn;
@@ -1551,6 +1798,397 @@ export type CompileGraphResponses = {
 };
 
 export type CompileGraphResponse = CompileGraphResponses[keyof CompileGraphResponses];
+
+export type ListPipelinesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Page
+         */
+        page?: number;
+        /**
+         * Page Size
+         */
+        page_size?: number;
+        /**
+         * Search
+         */
+        search?: string;
+    };
+    url: '/api/pipelines';
+};
+
+export type ListPipelinesErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListPipelinesError = ListPipelinesErrors[keyof ListPipelinesErrors];
+
+export type ListPipelinesResponses = {
+    /**
+     * OK
+     */
+    200: Pipelines;
+};
+
+export type ListPipelinesResponse = ListPipelinesResponses[keyof ListPipelinesResponses];
+
+export type CreatePipelineData = {
+    body: PipelineNew;
+    path?: never;
+    query?: never;
+    url: '/api/pipelines';
+};
+
+export type CreatePipelineErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type CreatePipelineError = CreatePipelineErrors[keyof CreatePipelineErrors];
+
+export type CreatePipelineResponses = {
+    /**
+     * Created
+     */
+    201: PipelineOut;
+};
+
+export type CreatePipelineResponse = CreatePipelineResponses[keyof CreatePipelineResponses];
+
+export type ImportPipelineData = {
+    body: PipelineImport;
+    path?: never;
+    query?: never;
+    url: '/api/pipelines/import';
+};
+
+export type ImportPipelineErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ImportPipelineError = ImportPipelineErrors[keyof ImportPipelineErrors];
+
+export type ImportPipelineResponses = {
+    /**
+     * Created
+     */
+    201: PipelineOut;
+};
+
+export type ImportPipelineResponse = ImportPipelineResponses[keyof ImportPipelineResponses];
+
+export type DeletePipelineData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: never;
+    url: '/api/pipelines/{pipeline_id}';
+};
+
+export type DeletePipelineErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type DeletePipelineError = DeletePipelineErrors[keyof DeletePipelineErrors];
+
+export type DeletePipelineResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeletePipelineResponse = DeletePipelineResponses[keyof DeletePipelineResponses];
+
+export type GetPipelineData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: never;
+    url: '/api/pipelines/{pipeline_id}';
+};
+
+export type GetPipelineErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetPipelineError = GetPipelineErrors[keyof GetPipelineErrors];
+
+export type GetPipelineResponses = {
+    /**
+     * OK
+     */
+    200: PipelineOut;
+};
+
+export type GetPipelineResponse = GetPipelineResponses[keyof GetPipelineResponses];
+
+export type UpdatePipelineData = {
+    body: PipelineChange;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: never;
+    url: '/api/pipelines/{pipeline_id}';
+};
+
+export type UpdatePipelineErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type UpdatePipelineError = UpdatePipelineErrors[keyof UpdatePipelineErrors];
+
+export type UpdatePipelineResponses = {
+    /**
+     * OK
+     */
+    200: PipelineOut;
+};
+
+export type UpdatePipelineResponse = UpdatePipelineResponses[keyof UpdatePipelineResponses];
+
+export type GetPlanData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: {
+        /**
+         * Format
+         */
+        format?: 'json' | 'text';
+        /**
+         * Mode
+         */
+        mode?: 'auto' | 'real_time' | 'micro_batch';
+    };
+    url: '/api/pipelines/{pipeline_id}/plan';
+};
+
+export type GetPlanErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetPlanError = GetPlanErrors[keyof GetPlanErrors];
+
+export type GetPlanResponses = {
+    /**
+     * OK
+     */
+    200: PlanOut;
+};
+
+export type GetPlanResponse = GetPlanResponses[keyof GetPlanResponses];
+
+export type ExportPipelineData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: {
+        /**
+         * Format
+         */
+        format?: 'json' | 'pyspark';
+    };
+    url: '/api/pipelines/{pipeline_id}/export';
+};
+
+export type ExportPipelineErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ExportPipelineError = ExportPipelineErrors[keyof ExportPipelineErrors];
+
+export type ExportPipelineResponses = {
+    /**
+     * OK
+     */
+    200: unknown;
+};
+
+export type ListVersionsData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: {
+        /**
+         * Page
+         */
+        page?: number;
+        /**
+         * Page Size
+         */
+        page_size?: number;
+    };
+    url: '/api/pipelines/{pipeline_id}/versions';
+};
+
+export type ListVersionsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListVersionsError = ListVersionsErrors[keyof ListVersionsErrors];
+
+export type ListVersionsResponses = {
+    /**
+     * OK
+     */
+    200: Versions;
+};
+
+export type ListVersionsResponse = ListVersionsResponses[keyof ListVersionsResponses];
+
+export type CreateVersionData = {
+    body: VersionNew;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: never;
+    url: '/api/pipelines/{pipeline_id}/versions';
+};
+
+export type CreateVersionErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type CreateVersionError = CreateVersionErrors[keyof CreateVersionErrors];
+
+export type CreateVersionResponses = {
+    /**
+     * Created
+     */
+    201: VersionOut;
+};
+
+export type CreateVersionResponse = CreateVersionResponses[keyof CreateVersionResponses];
+
+export type GetVersionData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+        /**
+         * Number
+         */
+        number: number;
+    };
+    query?: never;
+    url: '/api/pipelines/{pipeline_id}/versions/{number}';
+};
+
+export type GetVersionErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetVersionError = GetVersionErrors[keyof GetVersionErrors];
+
+export type GetVersionResponses = {
+    /**
+     * OK
+     */
+    200: VersionOut;
+};
+
+export type GetVersionResponse = GetVersionResponses[keyof GetVersionResponses];
+
+export type DiffVersionsData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+        /**
+         * Before
+         */
+        before: number;
+        /**
+         * After
+         */
+        after: number;
+    };
+    query?: never;
+    url: '/api/pipelines/{pipeline_id}/versions/{before}/diff/{after}';
+};
+
+export type DiffVersionsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type DiffVersionsError = DiffVersionsErrors[keyof DiffVersionsErrors];
+
+export type DiffVersionsResponses = {
+    /**
+     * OK
+     */
+    200: Diff;
+};
+
+export type DiffVersionsResponse = DiffVersionsResponses[keyof DiffVersionsResponses];
 
 export type ListConnectionsData = {
     body?: never;
@@ -1941,7 +2579,7 @@ export type GetDeploymentResponses = {
 
 export type GetDeploymentResponse = GetDeploymentResponses[keyof GetDeploymentResponses];
 
-export type ListActivityData = {
+export type StopDeploymentData = {
     body?: never;
     path: {
         /**
@@ -1949,38 +2587,29 @@ export type ListActivityData = {
          */
         deployment_id: string;
     };
-    query?: {
-        /**
-         * Page
-         */
-        page?: number;
-        /**
-         * Page Size
-         */
-        page_size?: number;
-    };
-    url: '/api/deployments/{deployment_id}/activity';
+    query?: never;
+    url: '/api/deployments/{deployment_id}/stop';
 };
 
-export type ListActivityErrors = {
+export type StopDeploymentErrors = {
     /**
      * Error
      */
     default: ErrorOut;
 };
 
-export type ListActivityError = ListActivityErrors[keyof ListActivityErrors];
+export type StopDeploymentError = StopDeploymentErrors[keyof StopDeploymentErrors];
 
-export type ListActivityResponses = {
+export type StopDeploymentResponses = {
     /**
      * OK
      */
-    200: Activities;
+    200: DeploymentOut;
 };
 
-export type ListActivityResponse = ListActivityResponses[keyof ListActivityResponses];
+export type StopDeploymentResponse = StopDeploymentResponses[keyof StopDeploymentResponses];
 
-export type GetLogsData = {
+export type StartDeploymentData = {
     body?: never;
     path: {
         /**
@@ -1988,38 +2617,57 @@ export type GetLogsData = {
          */
         deployment_id: string;
     };
-    query?: {
-        /**
-         * Epoch
-         *
-         * Which run; the newest where left out
-         */
-        epoch?: number | null;
-        /**
-         * Lines
-         */
-        lines?: number;
-    };
-    url: '/api/deployments/{deployment_id}/logs';
+    query?: never;
+    url: '/api/deployments/{deployment_id}/start';
 };
 
-export type GetLogsErrors = {
+export type StartDeploymentErrors = {
     /**
      * Error
      */
     default: ErrorOut;
 };
 
-export type GetLogsError = GetLogsErrors[keyof GetLogsErrors];
+export type StartDeploymentError = StartDeploymentErrors[keyof StartDeploymentErrors];
 
-export type GetLogsResponses = {
+export type StartDeploymentResponses = {
     /**
      * OK
      */
-    200: Logs;
+    200: DeploymentOut;
 };
 
-export type GetLogsResponse = GetLogsResponses[keyof GetLogsResponses];
+export type StartDeploymentResponse = StartDeploymentResponses[keyof StartDeploymentResponses];
+
+export type RestartDeploymentData = {
+    body?: never;
+    path: {
+        /**
+         * Deployment Id
+         */
+        deployment_id: string;
+    };
+    query?: never;
+    url: '/api/deployments/{deployment_id}/restart';
+};
+
+export type RestartDeploymentErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type RestartDeploymentError = RestartDeploymentErrors[keyof RestartDeploymentErrors];
+
+export type RestartDeploymentResponses = {
+    /**
+     * OK
+     */
+    200: DeploymentOut;
+};
+
+export type RestartDeploymentResponse = RestartDeploymentResponses[keyof RestartDeploymentResponses];
 
 export type GetMetricsData = {
     body?: never;
@@ -2064,7 +2712,7 @@ export type GetMetricsResponses = {
 
 export type GetMetricsResponse = GetMetricsResponses[keyof GetMetricsResponses];
 
-export type RestartDeploymentData = {
+export type GetLogsData = {
     body?: never;
     path: {
         /**
@@ -2072,449 +2720,46 @@ export type RestartDeploymentData = {
          */
         deployment_id: string;
     };
-    query?: never;
-    url: '/api/deployments/{deployment_id}/restart';
+    query?: {
+        /**
+         * Epoch
+         *
+         * Which run; the newest where left out
+         */
+        epoch?: number | null;
+        /**
+         * Lines
+         */
+        lines?: number;
+    };
+    url: '/api/deployments/{deployment_id}/logs';
 };
 
-export type RestartDeploymentErrors = {
+export type GetLogsErrors = {
     /**
      * Error
      */
     default: ErrorOut;
 };
 
-export type RestartDeploymentError = RestartDeploymentErrors[keyof RestartDeploymentErrors];
+export type GetLogsError = GetLogsErrors[keyof GetLogsErrors];
 
-export type RestartDeploymentResponses = {
+export type GetLogsResponses = {
     /**
      * OK
      */
-    200: DeploymentOut;
+    200: Logs;
 };
 
-export type RestartDeploymentResponse = RestartDeploymentResponses[keyof RestartDeploymentResponses];
+export type GetLogsResponse = GetLogsResponses[keyof GetLogsResponses];
 
-export type StartDeploymentData = {
+export type ListActivityData = {
     body?: never;
     path: {
         /**
          * Deployment Id
          */
         deployment_id: string;
-    };
-    query?: never;
-    url: '/api/deployments/{deployment_id}/start';
-};
-
-export type StartDeploymentErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type StartDeploymentError = StartDeploymentErrors[keyof StartDeploymentErrors];
-
-export type StartDeploymentResponses = {
-    /**
-     * OK
-     */
-    200: DeploymentOut;
-};
-
-export type StartDeploymentResponse = StartDeploymentResponses[keyof StartDeploymentResponses];
-
-export type StopDeploymentData = {
-    body?: never;
-    path: {
-        /**
-         * Deployment Id
-         */
-        deployment_id: string;
-    };
-    query?: never;
-    url: '/api/deployments/{deployment_id}/stop';
-};
-
-export type StopDeploymentErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type StopDeploymentError = StopDeploymentErrors[keyof StopDeploymentErrors];
-
-export type StopDeploymentResponses = {
-    /**
-     * OK
-     */
-    200: DeploymentOut;
-};
-
-export type StopDeploymentResponse = StopDeploymentResponses[keyof StopDeploymentResponses];
-
-export type GetHealthData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/health';
-};
-
-export type GetHealthErrors = {
-    /**
-     * Service Unavailable
-     */
-    503: Health;
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type GetHealthError = GetHealthErrors[keyof GetHealthErrors];
-
-export type GetHealthResponses = {
-    /**
-     * OK
-     */
-    200: Health;
-};
-
-export type GetHealthResponse = GetHealthResponses[keyof GetHealthResponses];
-
-export type LoginData = {
-    body: Credentials;
-    path?: never;
-    query?: never;
-    url: '/api/login';
-};
-
-export type LoginErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type LoginError = LoginErrors[keyof LoginErrors];
-
-export type LoginResponses = {
-    /**
-     * OK
-     */
-    200: Me;
-};
-
-export type LoginResponse = LoginResponses[keyof LoginResponses];
-
-export type LogoutData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/logout';
-};
-
-export type LogoutErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type LogoutError = LogoutErrors[keyof LogoutErrors];
-
-export type LogoutResponses = {
-    /**
-     * No Content
-     */
-    204: void;
-};
-
-export type LogoutResponse = LogoutResponses[keyof LogoutResponses];
-
-export type GetMeData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/me';
-};
-
-export type GetMeErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type GetMeError = GetMeErrors[keyof GetMeErrors];
-
-export type GetMeResponses = {
-    /**
-     * OK
-     */
-    200: Me;
-};
-
-export type GetMeResponse = GetMeResponses[keyof GetMeResponses];
-
-export type ListPipelinesData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * Page
-         */
-        page?: number;
-        /**
-         * Page Size
-         */
-        page_size?: number;
-        /**
-         * Search
-         */
-        search?: string;
-    };
-    url: '/api/pipelines';
-};
-
-export type ListPipelinesErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type ListPipelinesError = ListPipelinesErrors[keyof ListPipelinesErrors];
-
-export type ListPipelinesResponses = {
-    /**
-     * OK
-     */
-    200: Pipelines;
-};
-
-export type ListPipelinesResponse = ListPipelinesResponses[keyof ListPipelinesResponses];
-
-export type CreatePipelineData = {
-    body: PipelineNew;
-    path?: never;
-    query?: never;
-    url: '/api/pipelines';
-};
-
-export type CreatePipelineErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type CreatePipelineError = CreatePipelineErrors[keyof CreatePipelineErrors];
-
-export type CreatePipelineResponses = {
-    /**
-     * Created
-     */
-    201: PipelineOut;
-};
-
-export type CreatePipelineResponse = CreatePipelineResponses[keyof CreatePipelineResponses];
-
-export type ImportPipelineData = {
-    body: PipelineImport;
-    path?: never;
-    query?: never;
-    url: '/api/pipelines/import';
-};
-
-export type ImportPipelineErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type ImportPipelineError = ImportPipelineErrors[keyof ImportPipelineErrors];
-
-export type ImportPipelineResponses = {
-    /**
-     * Created
-     */
-    201: PipelineOut;
-};
-
-export type ImportPipelineResponse = ImportPipelineResponses[keyof ImportPipelineResponses];
-
-export type DeletePipelineData = {
-    body?: never;
-    path: {
-        /**
-         * Pipeline Id
-         */
-        pipeline_id: string;
-    };
-    query?: never;
-    url: '/api/pipelines/{pipeline_id}';
-};
-
-export type DeletePipelineErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type DeletePipelineError = DeletePipelineErrors[keyof DeletePipelineErrors];
-
-export type DeletePipelineResponses = {
-    /**
-     * No Content
-     */
-    204: void;
-};
-
-export type DeletePipelineResponse = DeletePipelineResponses[keyof DeletePipelineResponses];
-
-export type GetPipelineData = {
-    body?: never;
-    path: {
-        /**
-         * Pipeline Id
-         */
-        pipeline_id: string;
-    };
-    query?: never;
-    url: '/api/pipelines/{pipeline_id}';
-};
-
-export type GetPipelineErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type GetPipelineError = GetPipelineErrors[keyof GetPipelineErrors];
-
-export type GetPipelineResponses = {
-    /**
-     * OK
-     */
-    200: PipelineOut;
-};
-
-export type GetPipelineResponse = GetPipelineResponses[keyof GetPipelineResponses];
-
-export type UpdatePipelineData = {
-    body: PipelineChange;
-    path: {
-        /**
-         * Pipeline Id
-         */
-        pipeline_id: string;
-    };
-    query?: never;
-    url: '/api/pipelines/{pipeline_id}';
-};
-
-export type UpdatePipelineErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type UpdatePipelineError = UpdatePipelineErrors[keyof UpdatePipelineErrors];
-
-export type UpdatePipelineResponses = {
-    /**
-     * OK
-     */
-    200: PipelineOut;
-};
-
-export type UpdatePipelineResponse = UpdatePipelineResponses[keyof UpdatePipelineResponses];
-
-export type ExportPipelineData = {
-    body?: never;
-    path: {
-        /**
-         * Pipeline Id
-         */
-        pipeline_id: string;
-    };
-    query?: {
-        /**
-         * Format
-         */
-        format?: 'json' | 'pyspark';
-    };
-    url: '/api/pipelines/{pipeline_id}/export';
-};
-
-export type ExportPipelineErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type ExportPipelineError = ExportPipelineErrors[keyof ExportPipelineErrors];
-
-export type ExportPipelineResponses = {
-    /**
-     * OK
-     */
-    200: unknown;
-};
-
-export type GetPlanData = {
-    body?: never;
-    path: {
-        /**
-         * Pipeline Id
-         */
-        pipeline_id: string;
-    };
-    query?: {
-        /**
-         * Format
-         */
-        format?: 'json' | 'text';
-        /**
-         * Mode
-         */
-        mode?: 'auto' | 'real_time' | 'micro_batch';
-    };
-    url: '/api/pipelines/{pipeline_id}/plan';
-};
-
-export type GetPlanErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type GetPlanError = GetPlanErrors[keyof GetPlanErrors];
-
-export type GetPlanResponses = {
-    /**
-     * OK
-     */
-    200: PlanOut;
-};
-
-export type GetPlanResponse = GetPlanResponses[keyof GetPlanResponses];
-
-export type ListVersionsData = {
-    body?: never;
-    path: {
-        /**
-         * Pipeline Id
-         */
-        pipeline_id: string;
     };
     query?: {
         /**
@@ -2526,268 +2771,23 @@ export type ListVersionsData = {
          */
         page_size?: number;
     };
-    url: '/api/pipelines/{pipeline_id}/versions';
+    url: '/api/deployments/{deployment_id}/activity';
 };
 
-export type ListVersionsErrors = {
+export type ListActivityErrors = {
     /**
      * Error
      */
     default: ErrorOut;
 };
 
-export type ListVersionsError = ListVersionsErrors[keyof ListVersionsErrors];
+export type ListActivityError = ListActivityErrors[keyof ListActivityErrors];
 
-export type ListVersionsResponses = {
+export type ListActivityResponses = {
     /**
      * OK
      */
-    200: Versions;
+    200: Activities;
 };
 
-export type ListVersionsResponse = ListVersionsResponses[keyof ListVersionsResponses];
-
-export type CreateVersionData = {
-    body: VersionNew;
-    path: {
-        /**
-         * Pipeline Id
-         */
-        pipeline_id: string;
-    };
-    query?: never;
-    url: '/api/pipelines/{pipeline_id}/versions';
-};
-
-export type CreateVersionErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type CreateVersionError = CreateVersionErrors[keyof CreateVersionErrors];
-
-export type CreateVersionResponses = {
-    /**
-     * Created
-     */
-    201: VersionOut;
-};
-
-export type CreateVersionResponse = CreateVersionResponses[keyof CreateVersionResponses];
-
-export type DiffVersionsData = {
-    body?: never;
-    path: {
-        /**
-         * Pipeline Id
-         */
-        pipeline_id: string;
-        /**
-         * Before
-         */
-        before: number;
-        /**
-         * After
-         */
-        after: number;
-    };
-    query?: never;
-    url: '/api/pipelines/{pipeline_id}/versions/{before}/diff/{after}';
-};
-
-export type DiffVersionsErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type DiffVersionsError = DiffVersionsErrors[keyof DiffVersionsErrors];
-
-export type DiffVersionsResponses = {
-    /**
-     * OK
-     */
-    200: Diff;
-};
-
-export type DiffVersionsResponse = DiffVersionsResponses[keyof DiffVersionsResponses];
-
-export type GetVersionData = {
-    body?: never;
-    path: {
-        /**
-         * Pipeline Id
-         */
-        pipeline_id: string;
-        /**
-         * Number
-         */
-        number: number;
-    };
-    query?: never;
-    url: '/api/pipelines/{pipeline_id}/versions/{number}';
-};
-
-export type GetVersionErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type GetVersionError = GetVersionErrors[keyof GetVersionErrors];
-
-export type GetVersionResponses = {
-    /**
-     * OK
-     */
-    200: VersionOut;
-};
-
-export type GetVersionResponse = GetVersionResponses[keyof GetVersionResponses];
-
-export type ListStepTypesData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/step-types';
-};
-
-export type ListStepTypesErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type ListStepTypesError = ListStepTypesErrors[keyof ListStepTypesErrors];
-
-export type ListStepTypesResponses = {
-    /**
-     * Response
-     *
-     * OK
-     */
-    200: Array<StepTypeOut>;
-};
-
-export type ListStepTypesResponse = ListStepTypesResponses[keyof ListStepTypesResponses];
-
-export type ListTemplatesData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/templates';
-};
-
-export type ListTemplatesErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type ListTemplatesError = ListTemplatesErrors[keyof ListTemplatesErrors];
-
-export type ListTemplatesResponses = {
-    /**
-     * Response
-     *
-     * OK
-     */
-    200: Array<TemplateOut>;
-};
-
-export type ListTemplatesResponse = ListTemplatesResponses[keyof ListTemplatesResponses];
-
-export type ListTokensData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * Page
-         */
-        page?: number;
-        /**
-         * Page Size
-         */
-        page_size?: number;
-    };
-    url: '/api/tokens';
-};
-
-export type ListTokensErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type ListTokensError = ListTokensErrors[keyof ListTokensErrors];
-
-export type ListTokensResponses = {
-    /**
-     * OK
-     */
-    200: Tokens;
-};
-
-export type ListTokensResponse = ListTokensResponses[keyof ListTokensResponses];
-
-export type CreateTokenData = {
-    body: NewToken;
-    path?: never;
-    query?: never;
-    url: '/api/tokens';
-};
-
-export type CreateTokenErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type CreateTokenError = CreateTokenErrors[keyof CreateTokenErrors];
-
-export type CreateTokenResponses = {
-    /**
-     * Created
-     */
-    201: MadeToken;
-};
-
-export type CreateTokenResponse = CreateTokenResponses[keyof CreateTokenResponses];
-
-export type RevokeTokenData = {
-    body?: never;
-    path: {
-        /**
-         * Token Id
-         */
-        token_id: string;
-    };
-    query?: never;
-    url: '/api/tokens/{token_id}';
-};
-
-export type RevokeTokenErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type RevokeTokenError = RevokeTokenErrors[keyof RevokeTokenErrors];
-
-export type RevokeTokenResponses = {
-    /**
-     * No Content
-     */
-    204: void;
-};
-
-export type RevokeTokenResponse = RevokeTokenResponses[keyof RevokeTokenResponses];
+export type ListActivityResponse = ListActivityResponses[keyof ListActivityResponses];
