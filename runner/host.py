@@ -79,6 +79,8 @@ class _Host:
         self.samples = Samples()
         self.asked_to_stop = threading.Event()
         self.ended = threading.Event()
+        self.ending = threading.Lock()
+        self.java_is_starting = False
         self.running = False
         self.how = _how(s["mode"] for s in self.run["segments"])
         self.spark: Any = None
@@ -92,6 +94,7 @@ class _Host:
 
     def live(self) -> None:
         """Run the job to its end; always raises _Ended."""
+        threading.Thread(target=self._stop_when_asked, daemon=True).start()
         self.state("starting", "Waiting for Kafka.")
         lock = _locked(Path(self.run["checkpoints"]))
         partitions = self._topics()
@@ -104,7 +107,6 @@ class _Host:
         threads = [
             threading.Thread(target=self._tell, daemon=True),
             threading.Thread(target=self._follow_kafka, args=(console,), daemon=True),
-            threading.Thread(target=self._stop_when_asked, daemon=True),
         ]
         for thread in threads:
             thread.start()
@@ -145,9 +147,11 @@ class _Host:
                 command.set(name, settings[name])
         os.environ[IDENTITY] = str(this_process())
         # Java holds the lock too: were this process killed, none could begin before it is gone.
+        self.java_is_starting = True
         self.gateway = launch_gateway(  # type: ignore[no-untyped-call]
             command, {"pass_fds": (lock,)}
         )
+        self.java_is_starting = False
         # The gateway first: a configuration made before would not reach Java.
         SparkContext._ensure_initialized(gateway=self.gateway)
         conf = SparkConf().setMaster(self.run["master"] or f"local[{slots}]")
@@ -263,25 +267,29 @@ class _Host:
 
     def _stop_when_asked(self) -> None:
         self.asked_to_stop.wait()
-        if self.ended.is_set():
-            return
-        self.state("stopping", "Stopping.")
+        if not self.ended.is_set():
+            self.state("stopping", "Stopping.")
         deadline = time.monotonic() + STOP_SECONDS
         modes = {s["id"]: s["mode"] for s in self.run["segments"]}
-        stoppers = [
-            threading.Thread(target=_stop, args=(q, modes.get(q.name), deadline - 3), daemon=True)
-            for q in self.spark.streams.active
-        ]
-        for stopper in stoppers:
-            stopper.start()
-        for stopper in stoppers:
-            stopper.join(max(deadline - time.monotonic(), 0))
-        if not self.ended.wait(max(deadline - time.monotonic(), 2)):
-            # The program does not come back though its queries were told to stop.
+        told: set[str] = set()
+        while not self.ended.wait(0.1) and time.monotonic() < deadline:
+            if self.spark is not None:
+                # Again and again: the program may still be starting some.
+                for query in self.spark.streams.active:
+                    if query.id not in told:
+                        told.add(query.id)
+                        about = (query, modes.get(query.name), deadline - 3)
+                        threading.Thread(target=_stop, args=about, daemon=True).start()
+            elif not self.java_is_starting:
+                break
+        if not self.ended.is_set():
+            # Nothing runs yet, or the program does not come back from what was stopped.
             self.end(_Ended(STOPPED, "Stopped."))
 
     def end(self, end: _Ended) -> NoReturn:
         """Say how it ended, see Java gone, and leave."""
+        # Never let go of: a second thread that comes here waits until the process is gone.
+        self.ending.acquire()
         self.ended.set()
         self._write_news(time.monotonic())
         self._end_java()

@@ -110,7 +110,9 @@ def judge(chain: Iterable[Cause], program: str, steps: Iterable[str]) -> Judged:
     for cause in reversed(chain):
         if cause.condition and cause.condition != "STREAM_FAILED":
             return Judged(_fault(cause), sentence(cause), step)
-    for cause in chain:
+    # That a query failed says no more than the exception which ended it.
+    inner = [cause for cause in chain if cause.condition != "STREAM_FAILED"] or chain
+    for cause in reversed(inner):
         if "AnalysisException" in cause.java_class or "ParseException" in cause.java_class:
             return Judged("permanent", _first(cause.message), step)
         if re.search(r"Incomplete log file|malformed (log|offset|commit)|metadata", cause.message):
@@ -119,7 +121,7 @@ def judge(chain: Iterable[Cause], program: str, steps: Iterable[str]) -> Judged:
             return Judged("permanent", message, step)
         if "OutOfMemoryError" in cause.java_class + cause.message:
             return Judged("crash", "The job ran out of memory.", step)
-    return Judged("crash", _first(chain[-1].message) or chain[-1].java_class, step)
+    return Judged("crash", _first(inner[-1].message) or inner[-1].java_class, step)
 
 
 def sentence(cause: Cause) -> str:

@@ -124,6 +124,7 @@ def test_a_killed_job_goes_on_with_exact_counts(broker, topic, make_job, mode):
     assert "checkpoint" in ended["message"]
     assert "\n" not in ended["message"]
     assert "at org.apache" not in ended["message"]
+    assert "runId" not in ended["message"]
 
 
 def test_what_a_job_says_while_it_runs(kafka, broker, topic, make_job):

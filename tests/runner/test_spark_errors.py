@@ -14,7 +14,7 @@ halves = lines.withColumn("half", F.expr("n / 2"))
 STEPS = ["lines", "shares", "halves"]
 STREAM_FAILED = Cause(
     "org.apache.spark.sql.streaming.StreamingQueryException",
-    "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: oh",
+    "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: Incomplete log file",
     "STREAM_FAILED",
     "XXKST",
 )
@@ -48,6 +48,7 @@ def test_whose_fault(cause, fault):
     judged = judge([STREAM_FAILED, cause], PROGRAM, STEPS)
     assert judged.fault == fault
     assert judged.message
+    assert "runId" not in judged.message
     assert judged.step is None
 
 
