@@ -175,7 +175,9 @@ class _Program:
             if config.has_dead_letters:
                 yield _bound(self._records_of(step.id), records)
                 records = self._records_of(step.id)
-            yield _bound(step.id, dedent(config.emit_rows(records.strip())).strip() + observe)
+            yield _bound(
+                step.id, dedent(config.emit_rows(step.id, records.strip())).strip() + observe
+            )
         elif config is not None:
             inputs = inputs_of(self.graph, step, self.rows)
             yield _bound(step.id, dedent(config.emit(**(inputs or {}))).strip() + observe)

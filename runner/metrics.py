@@ -73,7 +73,8 @@ class Metrics:
             return
         with self._lock:
             if progress.batchId != segment.batch or progress.numInputRows:
-                for step, row in progress.observedMetrics.items():
+                for name, row in progress.observedMetrics.items():
+                    step = name.removesuffix(".dropped")
                     counts = row.asDict()
                     if self._is_lookup(step):
                         segment.out[step] = counts.get("rows") or 0

@@ -235,7 +235,8 @@ class Up:
 
 
 def main() -> None:
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT, too: a shell's background job begins with it ignored.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     data = Path(os.environ.get("HEADRACE_DATA") or ".headrace").resolve()
     data.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -134,13 +134,16 @@ class KafkaSource(KafkaRecords):
             {parsed if self.format == "json" else ""}
         """
 
-    def emit_rows(self, records: str) -> str:
-        """The DataFrame of the rows in those records that can be read."""
+    def emit_rows(self, step: str, records: str) -> str:
+        """The DataFrame of the rows in those records that can be read; skipped ones are counted."""
         event_time = "F.col('timestamp')"
         if self.event_time:
             event_time = f"F.coalesce({self._value(self.event_time)}, F.col('timestamp'))"
         columns = [f"{self._value(c.name)}.alias({c.name!r})" for c in self.value_columns()]
         good = f".where({GOOD!r})" if self.on_bad_record != "fail" else ".where('json IS NOT NULL')"
+        if self.on_bad_record == "skip":
+            dropped = f"F.count_if(F.expr({BAD!r})).alias('dropped')"
+            good = f".observe({step + '.dropped'!r}, {dropped}){good}"
         return f"""
             {records}
             {good if self.format == "json" else ""}

@@ -50,6 +50,10 @@ orders = (
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
+    .observe(
+        "orders.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
     .where("json IS NOT NULL AND json._corrupt_record IS NULL")
     .select(
         F.col("json.order").alias("order"),

@@ -50,6 +50,10 @@ rows = (
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
+    .observe(
+        "rows.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
     .where("json IS NOT NULL AND json._corrupt_record IS NULL")
     .select(
         F.col("json.`my col`").alias("my col"),
