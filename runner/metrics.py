@@ -185,7 +185,7 @@ class Metrics:
         return max(*counted, self._printed.get(step, 0), 0)
 
     def _dropped(self, step: str) -> int:
-        return sum(s.dropped.get(step, 0) for s in self._segments.values())
+        return max((s.dropped.get(step, 0) for s in self._segments.values()), default=0)
 
     def _in(self, step: str, out: Mapping[str, int]) -> int | None:
         edges = self._graph.edges_into.get(step, [])
