@@ -109,12 +109,12 @@ def restart(user: User, deployment_id: UUID) -> Deployment:
     return deployment
 
 
-def forget_deployments_of(pipeline: Pipeline) -> None:
+def forget_deployments_of(sender: type[Pipeline], instance: Pipeline, **_: Any) -> None:
     """Let go of a pipeline's stopped deployments and their files, before it is deleted.
 
-    Raises Refused (409) where one runs or should run.
+    Receives `pre_delete`; raises Refused (409) where one runs or should run.
     """
-    for deployment in pipeline.deployments.select_for_update():
+    for deployment in instance.deployments.select_for_update():
         if deployment.desired == Desired.RUNNING or deployment.live_run():
             raise Refused(409, f"{deployment} runs; stop it first, then delete the pipeline.")
         transaction.on_commit(partial(_send, "remove_folder", str(deployment.pk)))

@@ -1,6 +1,14 @@
 from django.apps import AppConfig
+from django.db.models.signals import pre_delete
 
 
 class DeploymentsConfig(AppConfig):
     name = "builder.deployments"
     label = "deployments"
+
+    def ready(self) -> None:
+        from builder.deployments.actions import forget_deployments_of
+        from builder.pipelines.models import Pipeline
+
+        # Pipelines know nothing of deployments, so that imports go one way.
+        pre_delete.connect(forget_deployments_of, sender=Pipeline)

@@ -84,15 +84,13 @@ def save_pipeline(
 def delete_pipeline(user: User, pipeline_id: UUID) -> None:
     """Delete a pipeline with its versions and stopped deployments.
 
-    Raises Refused (409) while a deployment of it runs or should run.
+    Raises Refused (409) while a deployment of it runs or should run: deployments have their
+    say as Django's `pre_delete` is sent.
     """
-    from builder.deployments.actions import forget_deployments_of
-
     visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
     require(user, "delete", Pipeline)
     with transaction.atomic():
         pipeline = visible_or_404(user, Pipeline.objects.select_for_update(), pk=pipeline_id)
-        forget_deployments_of(pipeline)
         record(user, "delete", pipeline, f"{user} deleted the pipeline {pipeline.name}")
         pipeline.delete()
 
