@@ -248,7 +248,8 @@ class _Program:
 
     def _batch(self, segment: Segment) -> Iterator[str]:
         """A function that writes each batch to every sink, over rows that are read once."""
-        lines = [f"{segment.trunk} = batch.persist()\n"]
+        # A limit alone would read, and so count, only a part of the batch.
+        lines = [f"{segment.trunk} = batch.persist()\n{segment.trunk}.count()\n"]
         for id_ in between(self.graph, segment.trunk, segment.sinks):
             lines += self.statement(self.graph.by_id[id_], observed=False)
             lines.append(_count(id_, id_))
@@ -274,7 +275,7 @@ class _Program:
         function = f"write_{segment.trunk}"
         yield (
             f"\n\ndef {function}(batch, batch_id):\n"
-            "    # The batch is kept while every sink reads it.\n"
+            "    # The batch is read once, whole, and kept while every sink reads it.\n"
             f"{indent(''.join(lines), '    ')}\n\n"
             f"(\n{segment.trunk}.writeStream.foreachBatch({function})"
             f"{self._options(segment)}\n)\n"

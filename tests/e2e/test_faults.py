@@ -29,7 +29,6 @@ def counting(headrace, mode):
     pipeline = headrace.post("/api/pipelines", {"name": f"{prefix} count", "graph": graph})
     headrace.post(f"/api/connections/{headrace.connection}/topics", {"topic": f"{prefix}-lines"})
     deployed = headrace.post("/api/deployments", {"pipeline": pipeline["id"], "mode": mode})
-    headrace.until_state(deployed["id"], "running")
     return prefix, deployed["id"]
 
 
@@ -79,6 +78,7 @@ def is_job(process, folder):
 
 def test_a_job_goes_on_without_its_control_worker_and_is_adopted(headrace, page):
     prefix, id_ = counting(headrace, "real_time")
+    headrace.until_state(id_, "running")
     write(headrace, prefix, ["a", "b", "a"])
     until_counts(headrace, prefix, {"a": 2, "b": 1})
     page.goto(f"{headrace.url}/deployments/{id_}")
@@ -99,19 +99,23 @@ def test_a_job_goes_on_without_its_control_worker_and_is_adopted(headrace, page)
 
 
 def test_a_killed_job_goes_on_from_its_checkpoint_with_exact_counts(headrace):
-    for mode in ("real_time", "micro_batch"):
-        prefix, id_ = counting(headrace, mode)
+    jobs = [counting(headrace, mode) for mode in ("real_time", "micro_batch")]
+    for prefix, id_ in jobs:
+        headrace.until_state(id_, "running", 120)
         write(headrace, prefix, ["a"] * 50 + ["b"] * 30)
+    for prefix, id_ in jobs:
         until_counts(headrace, prefix, {"a": 50, "b": 30})
         os.kill(the_job(headrace, id_), signal.SIGKILL)
         write(headrace, prefix, ["a"] * 7 + ["c"])
 
+    for prefix, id_ in jobs:
+
         def restarted(id_=id_):
             found = headrace.deployment(id_)
-            epochs = [run["epoch"] for run in found["runs"]]
-            return None if found["state"] == "running" and len(epochs) == 2 else str(found["state"])
+            again = found["state"] == "running" and len(found["runs"]) == 2
+            return None if again else found["state"]
 
-        headrace.until(restarted, 90)
+        headrace.until(restarted, 120)
         until_counts(headrace, prefix, {"a": 57, "b": 30, "c": 1})
         write(headrace, prefix, ["c"])
         until_counts(headrace, prefix, {"a": 57, "b": 30, "c": 2})

@@ -74,8 +74,9 @@ orders = (
 
 
 def write_orders(batch, batch_id):
-    # The batch is kept while every sink reads it.
+    # The batch is read once, whole, and kept while every sink reads it.
     orders = batch.persist()
+    orders.count()
 
     each = orders.withColumn("item", F.explode(F.expr("items")))
     print('{"step": "each", "rows": ' + str(each.count()) + "}")

@@ -46,8 +46,9 @@ evens = ticks.where("even").observe("evens", F.count("*").alias("rows"))
 
 
 def write_evens(batch, batch_id):
-    # The batch is kept while every sink reads it.
+    # The batch is read once, whole, and kept while every sink reads it.
     evens = batch.persist()
+    evens.count()
 
     for (line,) in (
         evens.select(
