@@ -1,7 +1,7 @@
 """What request bodies and answers are made of."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from ninja import Field
 from ninja import Schema as NinjaSchema
@@ -38,7 +38,7 @@ class ProblemOut(Schema):
 
 class Segment(Schema):
     id: str
-    mode: str
+    mode: Literal["real_time", "micro_batch"]
     reason: str
     steps: list[str]
 

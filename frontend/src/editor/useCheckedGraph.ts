@@ -8,11 +8,21 @@ import { ApiError } from "../api/session";
 import type { Mode, Problem, Segment } from "../api/types";
 import type { CheckState } from "../canvas/checkStore";
 import { meaning } from "../canvas/editGraph";
+import { asDeployed } from "../monitor/asDeployed";
 
 const DEBOUNCE_MS = 250;
 
-/** Keep the check store up to date with what the graph means; moving a step asks nothing. */
-export function useCheckedGraph(graph: Graph, check: StoreApi<CheckState>): void {
+/**
+ * Keep the check store up to date with what the graph means; moving a step asks nothing.
+ *
+ * Of a graph that was deployed, the segments are those it runs in, and what is wrong with it by
+ * now is no matter.
+ */
+export function useCheckedGraph(
+  graph: Graph,
+  check: StoreApi<CheckState>,
+  deployed?: Segment[],
+): void {
   const said = useMemo(() => JSON.stringify(meaning(graph)), [graph]);
   const [settled] = useDebouncedValue(said, DEBOUNCE_MS);
   const answer = useQuery({
@@ -25,17 +35,20 @@ export function useCheckedGraph(graph: Graph, check: StoreApi<CheckState>): void
   });
   const { data, isFetching } = answer;
   const sound = data !== undefined && !data.problems.some((p) => p.severity === "error");
-  const planned = useProgram(settled, sound && !answer.isPlaceholderData);
+  const planned = useProgram(settled, !deployed && sound && !answer.isPlaceholderData);
+  // Each event of a deployment brings its segments anew; most are the same.
+  const running = JSON.stringify(deployed);
 
   useEffect(() => {
     check.setState({ checking: isFetching || said !== settled });
   }, [check, isFetching, said, settled]);
   useEffect(() => {
-    if (data) check.setState(data);
-  }, [check, data]);
+    if (running) check.setState(asDeployed(data?.steps ?? {}, JSON.parse(running)));
+    else if (data) check.setState(data);
+  }, [check, data, running]);
   const segments = planned.data?.segments;
   useEffect(() => {
-    if (segments) check.setState({ segments: segments as Segment[] });
+    if (segments) check.setState({ segments });
   }, [check, segments]);
 }
 

@@ -20,7 +20,7 @@ import {
 import type { Deployment } from "../api/types";
 import { Canvas } from "../canvas/Canvas";
 import { CanvasContext } from "../canvas/CanvasContext";
-import { type CheckState, createCheckStore } from "../canvas/checkStore";
+import { createCheckStore } from "../canvas/checkStore";
 import { readGraph } from "../canvas/editGraph";
 import { createGraphStore, GraphStoreContext } from "../canvas/graphStore";
 import { createLiveStore } from "../canvas/liveStore";
@@ -92,7 +92,7 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
   useLiveCounts(stores.live, deployment);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a version's graph is frozen
   useEffect(() => store.replace(graph), [store, version]);
-  useDeployedSegments(store.graph(), deployment, stores.check);
+  useCheckedGraph(store.graph(), stores.check, deployment.segments);
 
   return (
     <GraphStoreContext value={store}>
@@ -175,39 +175,6 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
       </CanvasContext>
     </GraphStoreContext>
   );
-}
-
-/** Kinds come from the check of the frozen graph; segments from the plan it was deployed with. */
-function useDeployedSegments(
-  graph: Deployment["graph"],
-  deployment: Deployment,
-  check: ReturnType<typeof createCheckStore>,
-) {
-  useCheckedGraph(graph, check);
-  const { segments } = deployment;
-  useEffect(() => {
-    const settle = (state: CheckState) => {
-      const steps = { ...state.steps };
-      let changed = state.segments !== segments || state.problems.length > 0;
-      for (const { id, mode, steps: members } of segments) {
-        for (const step of members) {
-          const was = steps[step] ?? {
-            kind: "stream" as const,
-            key: [],
-            columns: [],
-            mode: null,
-            segment: null,
-          };
-          if (was.segment === id && was.mode === mode) continue;
-          steps[step] = { ...was, segment: id, mode: mode as "real_time" };
-          changed = true;
-        }
-      }
-      if (changed) check.setState({ steps, segments, problems: [] });
-    };
-    settle(check.getState());
-    return check.subscribe(settle);
-  }, [check, segments]);
 }
 
 function Buttons({ deployment }: { deployment: Deployment }) {

@@ -386,7 +386,7 @@ export type Segment = {
     /**
      * Mode
      */
-    mode: string;
+    mode: 'real_time' | 'micro_batch';
     /**
      * Reason
      */
@@ -632,7 +632,7 @@ export type PlannedSegment = {
     /**
      * Mode
      */
-    mode: string;
+    mode: 'real_time' | 'micro_batch';
     /**
      * Reason
      */
