@@ -5,6 +5,7 @@ reaches Spark is written anew from that tree, never the text itself.
 """
 
 import difflib
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -215,9 +216,11 @@ def read_type(text: str) -> str:
             f"{text} is no type. Types are string, int, bigint, double, decimal(10,2), boolean, "
             "timestamp, date, binary, array<…>, map<…,…> and struct<name:type>."
         )
-    return _written(tree)
+    written = _TYPE_WORD.sub(lambda word: word[0].lower(), _written(tree))
+    return written if "`" in written else written.replace(": ", ":").replace(", ", ",")
 
 
+_TYPE_WORD = re.compile(r"\b[A-Z_]+\b(?=[<(,>)]|$)")
 _TYPE_NODES = (exp.DataType, exp.DataTypeParam, exp.Literal, exp.ColumnDef, exp.Identifier)
 _TYPES = {
     getattr(exp.DataType.Type, name)

@@ -183,7 +183,7 @@ class Aggregate(StepType):
         if self.time.lower() not in known:
             hint = sql.suggestion(self.time, rows.names)
             yield "time", f"There is no column {self.time}. {hint}".strip()
-        elif known[self.time.lower()] not in (None, "TIMESTAMP", "timestamp"):
+        elif known[self.time.lower()] not in (None, "timestamp"):
             yield (
                 "time",
                 f"{self.time} is no timestamp; windows need one. Cast it before this step.",

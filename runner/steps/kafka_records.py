@@ -76,7 +76,7 @@ class KafkaRecords(Source):
         fields = [f"{sql.quoted(c.name)} {c.type}" for c in self.columns]
         options = {"mode": mode}
         if mode == "PERMISSIVE":
-            fields.append(f"{CORRUPT} STRING")
+            fields.append(f"{CORRUPT} string")
             options["columnNameOfCorruptRecord"] = CORRUPT
         schema = ", ".join(fields)
         return f"F.from_json(F.col('value').cast('string'), {schema!r}, {options!r})"

@@ -98,7 +98,7 @@ class KafkaSource(KafkaRecords):
             if kind is None:
                 hint = sql.suggestion(self.event_time, [c.name for c in self.value_columns()])
                 yield "event_time", f"There is no column {self.event_time}. {hint}".strip()
-            elif kind != "TIMESTAMP":
+            elif kind != "timestamp":
                 yield "event_time", f"{self.event_time} is no timestamp; give it that type."
 
     def gives(self) -> Rows:

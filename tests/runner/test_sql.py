@@ -95,16 +95,19 @@ def test_columns_are_found_and_bound():
 @pytest.mark.parametrize(
     ("text", "emitted"),
     [
-        ("string", "STRING"),
-        ("decimal(10,2)", "DECIMAL(10, 2)"),
-        ("array<struct<a:int,b:map<string,double>>>", None),
-        ("timestamp", "TIMESTAMP"),
-        ("bigint", "BIGINT"),
-        ("long", "BIGINT"),
+        ("String", "string"),
+        ("DECIMAL(10, 2)", "decimal(10,2)"),
+        (
+            "array<struct<A: INT, b: map<string,double>>>",
+            "array<struct<A:int,b:map<string,double>>>",
+        ),
+        ("timestamp", "timestamp"),
+        ("struct<`x, y`:int>", "struct<`x, y`: int>"),
+        ("long", "bigint"),
     ],
 )
 def test_types_are_read(text, emitted):
-    assert emitted is None or sql.read_type(text) == emitted
+    assert sql.read_type(text) == emitted
 
 
 @pytest.mark.parametrize(

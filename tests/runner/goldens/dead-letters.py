@@ -46,7 +46,7 @@ clicks_records = (
         "json",
         F.from_json(
             F.col("value").cast("string"),
-            "user STRING, n INT, _corrupt_record STRING",
+            "user string, n int, _corrupt_record string",
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )

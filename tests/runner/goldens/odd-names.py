@@ -46,7 +46,7 @@ rows = (
         "json",
         F.from_json(
             F.col("value").cast("string"),
-            "`my col` STRING, `a.b` INT, `it's` MAP<STRING, INT>, ```tick``` INT, _corrupt_record STRING",
+            "`my col` string, `a.b` int, `it's` map<string,int>, ```tick``` int, _corrupt_record string",
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )

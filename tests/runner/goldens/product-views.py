@@ -46,7 +46,7 @@ views_records = (
         "json",
         F.from_json(
             F.col("value").cast("string"),
-            "user STRING, product STRING, at TIMESTAMP, _corrupt_record STRING",
+            "user string, product string, at timestamp, _corrupt_record string",
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )

@@ -47,7 +47,7 @@ orders = (
         "json",
         F.from_json(
             F.col("value").cast("string"),
-            "order BIGINT, customer STRING, amount DOUBLE, items ARRAY<STRING>, at TIMESTAMP, _corrupt_record STRING",
+            "order bigint, customer string, amount double, items array<string>, at timestamp, _corrupt_record string",
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
