@@ -27,7 +27,7 @@ install: ## install what is missing, for work on Headrace too
 
 test: install ## every test: Python, frontend, browser
 	$(WITH_JAVA) $(PY) -m pytest tests/runner tests/builder tests/local
-	cd frontend && $(subst $(PY),../$(PY),$(WITH_NODE)) npm test
+	$(WITH_NODE) npm --prefix frontend test
 	$(WITH_JAVA) $(PY) -m pytest tests/e2e
 
 lint: install ## style of Python and TypeScript
