@@ -12,6 +12,8 @@ endif
 PY := .venv/bin/python
 WITH_JAVA = JAVA_HOME="$$($(PY) -m builder.local.java)"
 WITH_NODE = PATH="$$($(PY) -m builder.local.node):$$PATH"
+# Playwright's own Node needs a library that not every machine has.
+WITH_BROWSER = PLAYWRIGHT_NODEJS_PATH="$$($(PY) -m builder.local.node)/node"
 EXPORT_API = $(PY) manage.py export_openapi_schema --api builder.api.api --indent 1 --output
 COMPILE_LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header
@@ -28,7 +30,7 @@ install: ## install what is missing, for work on Headrace too
 test: install ## every test: Python, frontend, browser
 	$(WITH_JAVA) $(PY) -m pytest tests/runner tests/builder tests/local
 	$(WITH_NODE) npm --prefix frontend test
-	$(WITH_JAVA) $(PY) -m pytest tests/e2e
+	$(WITH_JAVA) $(WITH_BROWSER) $(PY) -m pytest tests/e2e
 
 lint: install ## style of Python and TypeScript
 	.venv/bin/ruff check
