@@ -56,6 +56,16 @@ def rows_in(headrace, id_):
     return metrics.get("steps", {}).get("lines", {}).get("out", 0)
 
 
+def until_shown(headrace, id_, rows):
+    """Wait until people can see so many rows counted."""
+
+    def check():
+        shown = rows_in(headrace, id_)
+        return None if shown >= rows else f"{shown} rows are shown of {rows}"
+
+    headrace.until(check, 60)
+
+
 def the_job(headrace, id_):
     """The process of a deployment's job."""
     folder = headrace.data / "deployments" / id_ / "runs"
@@ -78,7 +88,7 @@ def is_job(process, folder):
 
 def test_a_job_goes_on_without_its_control_worker_and_is_adopted(headrace, page):
     prefix, id_ = counting(headrace, "real_time")
-    headrace.until_state(id_, "running")
+    headrace.until_state(id_, "running", 120)
     write(headrace, prefix, ["a", "b", "a"])
     until_counts(headrace, prefix, {"a": 2, "b": 1})
     page.goto(f"{headrace.url}/deployments/{id_}")
@@ -95,7 +105,7 @@ def test_a_job_goes_on_without_its_control_worker_and_is_adopted(headrace, page)
     found = headrace.deployment(id_)
     assert (found["state"], len(found["runs"])) == ("running", 1)
     headrace.post(f"/api/deployments/{id_}/stop")
-    headrace.until_state(id_, "stopped", 30)
+    headrace.until_state(id_, "stopped", 60)
 
 
 def test_a_killed_job_goes_on_from_its_checkpoint_with_exact_counts(headrace):
@@ -105,6 +115,7 @@ def test_a_killed_job_goes_on_from_its_checkpoint_with_exact_counts(headrace):
         write(headrace, prefix, ["a"] * 50 + ["b"] * 30)
     for prefix, id_ in jobs:
         until_counts(headrace, prefix, {"a": 50, "b": 30})
+        until_shown(headrace, id_, 80)
         os.kill(the_job(headrace, id_), signal.SIGKILL)
         write(headrace, prefix, ["a"] * 7 + ["c"])
 
@@ -121,10 +132,6 @@ def test_a_killed_job_goes_on_from_its_checkpoint_with_exact_counts(headrace):
         until_counts(headrace, prefix, {"a": 57, "b": 30, "c": 2})
 
         # What people see goes on from where it was; a repeated row may be counted again.
-        def shown(id_=id_):
-            rows = rows_in(headrace, id_)
-            return None if rows >= 89 else f"{rows} rows are shown of 89"
-
-        headrace.until(shown, 20)
+        until_shown(headrace, id_, 89)
         headrace.post(f"/api/deployments/{id_}/stop")
-        headrace.until_state(id_, "stopped", 30)
+        headrace.until_state(id_, "stopped", 60)

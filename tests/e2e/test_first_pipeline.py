@@ -37,7 +37,7 @@ def deploy(page):
 def stop(headrace, page):
     id_ = page.url.partition("/deployments/")[2].partition("?")[0]
     page.get_by_role("button", name="Stop", exact=True).click()
-    headrace.until_state(id_, "stopped", 30)
+    headrace.until_state(id_, "stopped", 60)
 
 
 def test_word_count_from_its_template(headrace, page):
@@ -134,7 +134,7 @@ def test_a_pipeline_drawn_by_mouse(headrace, page):
 
     deploy(page)
     id_ = page.url.partition("/deployments/")[2].partition("?")[0]
-    headrace.until_state(id_, "running")
+    headrace.until_state(id_, "running", 120)
     rows = [{"value": word} for word in ("one", "three", "seven", "two")]
     scenario.produce(headrace.servers, topic, {"format": "text"}, rows)
 
@@ -143,5 +143,5 @@ def test_a_pipeline_drawn_by_mouse(headrace, page):
         good = [json.loads(value)["value"] for value in found] == ["seven", "three"]
         return None if good else f"the topic holds {found}"
 
-    headrace.until(check, 20)
+    headrace.until(check, 60)
     stop(headrace, page)

@@ -20,7 +20,7 @@ def until_read(headrace, deployment, source, rows):
         read = steps.get(source, {}).get("out", 0) + steps.get(source, {}).get("dropped", 0)
         return None if read >= rows else f"{source} has read {read} of {rows} rows"
 
-    headrace.until(check, 30)
+    headrace.until(check, 90)
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,6 @@ def test_deployed_scenario_gives_what_it_should(headrace, deployed, name, mode):
         rows = scenario.read_all(headrace.servers, [sink])
         return scenario.difference(told.expect["out"], rows, prefix)
 
-    headrace.until(check, 20)
+    headrace.until(check, 60)
     headrace.post(f"/api/deployments/{id_}/stop")
-    headrace.until_state(id_, "stopped", 30)
+    headrace.until_state(id_, "stopped", 60)
