@@ -71,7 +71,7 @@ class Running:
 
     def start(self):
         self.process = launch.launch(self.folder)
-        scenario.wait_until(self._not_running, 120)
+        scenario.wait_until(self._not_running, 300)
 
     def produce(self, batch):
         """Write a batch of every scenario and wait until all of it was read."""
@@ -80,7 +80,7 @@ class Running:
             for source, rows in batches[batch].items() if batch < len(batches) else ():
                 config = one.graph.by_id[source].config
                 scenario.produce(self.servers, config["topics"][0], config, rows)
-        scenario.wait_until(lambda: self._unread(batch), 60)
+        scenario.wait_until(lambda: self._unread(batch), 120)
 
     def rows(self, name, sink):
         """What a scenario's sink has been given."""
@@ -168,4 +168,4 @@ def test_what_comes_out_is_what_should(running, name):
             rows = running.rows(name, sink)
             return scenario.difference(expect, rows, f"{running.prefix}{name}-")
 
-        scenario.wait_until(check, 20)
+        scenario.wait_until(check, 60)
