@@ -149,15 +149,15 @@ def running(request, tmp_path_factory, broker):
         for step in one.graph.steps:
             if step.type == "lookup_table":
                 scenario.produce(broker, step.config["topics"][0], step.config, one.rows[step.id])
-    job.start()
     try:
+        job.start()
         most = max(len(one.batches()) for one in job.told.values())
         for batch in range(most):
             job.produce(batch)
         yield job
     finally:
         launch.stop(job.process)
-        scenario.wait_until(lambda: "still alive" if launch.is_alive(job.process) else None, 30)
+        scenario.wait_until(lambda: "still alive" if launch.is_alive(job.process) else None, 60)
 
 
 @pytest.mark.parametrize("name", [path.stem for path in SCENARIOS])
