@@ -82,7 +82,7 @@ def compile_job(
     planned = plan(graph, mode)
     if planned.problems:
         raise InvalidGraph(list(planned.problems))
-    program = _Program(graph, name, planned, connections, start, checkpoint_interval)
+    program = _Program(graph, checked.rows, name, planned, connections, start, checkpoint_interval)
     source = program.header() + "".join(program.body()) + "\nspark.streams.awaitAnyTermination()\n"
     return Job(_formatted(source), planned.segments, tuple(program.topics()), CONF)
 
@@ -93,7 +93,8 @@ def statements(graph: Graph, connections: Connections) -> list[tuple[str, str]]:
     Run in order in one namespace with `spark`, `F` and `CONNECTIONS`, they bind each step's
     DataFrame to its id. What is not sound, and what lies below it, is left out.
     """
-    program = _Program(graph, "analyze", Plan(), connections, None, "2 minutes")
+    rows = check(graph, connections).rows
+    program = _Program(graph, rows, "analyze", Plan(), connections, None, "2 minutes")
     return [
         (step.id, code)
         for step in graph.in_order
@@ -108,6 +109,7 @@ class _Program:
     def __init__(
         self,
         graph: Graph,
+        rows: Mapping[str, Rows],
         name: str,
         planned: Plan,
         connections: Connections,
@@ -120,9 +122,7 @@ class _Program:
         self.connections = connections
         self.start = start
         self.checkpoint_interval = checkpoint_interval
-        self.rows = {
-            id_: replace(rows, variable=id_) for id_, rows in check(graph, connections).rows.items()
-        }
+        self.rows = {id_: replace(given, variable=id_) for id_, given in rows.items()}
 
     def header(self) -> str:
         about = "\n".join(
@@ -138,12 +138,8 @@ class _Program:
             f"{self.connections[name].get('bootstrap_servers', '')!r})}},"
             for name in used
         )
-        checkpoints = ""
-        if self.plan.segments:
-            default = f"checkpoints/{self.name}"
-            checkpoints = (
-                f"CHECKPOINTS = spark.conf.get('spark.headrace.checkpoints', {default!r})\n"
-            )
+        default = f"checkpoints/{self.name}"
+        checkpoints = f"CHECKPOINTS = spark.conf.get('spark.headrace.checkpoints', {default!r})\n"
         return (
             f'"""{self.name}, drawn in Headrace.\n\n{about}\n"""\n'
             "from pyspark.sql import SparkSession, functions as F\n\n"

@@ -69,11 +69,18 @@ class Step(_Part):
         return self._parsed[1]
 
     @cached_property
-    def _parsed(self) -> tuple[StepType | None, list[Problem]]:
+    def unknown_fields(self) -> list[Problem]:
+        """Those of the problems that are fields which the step type does not have."""
+        return self._parsed[2]
+
+    @cached_property
+    def _parsed(self) -> tuple[StepType | None, list[Problem], list[Problem]]:
         try:
-            return self.step_type.model_validate(self.config), []
+            return self.step_type.model_validate(self.config), [], []
         except ValidationError as error:
-            return None, [_config_problem(self.id, e) for e in error.errors()]
+            found = [(e["type"], _config_problem(self.id, e)) for e in error.errors()]
+            unknown = [problem for kind, problem in found if kind == _UNKNOWN_FIELD]
+            return None, [problem for _, problem in found], unknown
 
 
 class Graph(_Part):
@@ -186,7 +193,7 @@ def _structure_problems(graph: Graph) -> list[Problem]:
             message = f"There is no step type {step.type[:70]}. {hint}".strip()
             problems.append(Problem(step.id, "type", message))
             continue
-        problems += [p for p in step.config_problems if _is_unknown_field(p)]
+        problems += step.unknown_fields
     drawn: set[tuple[object, ...]] = set()
     for edge in graph.edges:
         for end, id_ in (("from", edge.from_), ("to", edge.to)):
@@ -214,11 +221,8 @@ def _structure_problems(graph: Graph) -> list[Problem]:
     return problems
 
 
-_UNKNOWN = "There is no field "
-
-
-def _is_unknown_field(problem: Problem) -> bool:
-    return problem.message.startswith(_UNKNOWN)
+# Pydantic's name for a field that a model does not have.
+_UNKNOWN_FIELD = "extra_forbidden"
 
 
 def _unreadable(data: Any) -> list[Problem]:
@@ -273,8 +277,8 @@ def _path(path: list[Any]) -> str:
 def _sentence(error: Any) -> str:
     """Pydantic's finding as a sentence that says what to do."""
     kind, context = error["type"], error.get("ctx", {})
-    if kind == "extra_forbidden":
-        return f"{_UNKNOWN}{str(error['loc'][-1])[:70]} here; remove it."
+    if kind == _UNKNOWN_FIELD:
+        return f"There is no field {str(error['loc'][-1])[:70]} here; remove it."
     if kind == "missing":
         return "Fill this in."
     if kind == "value_error":
