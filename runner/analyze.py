@@ -7,7 +7,7 @@ import re
 import subprocess
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from runner import sql
-from runner.check import Connections, check, inputs_of
+from runner.check import Connections
 from runner.compile import CONF, statements
 from runner.graph import Graph, Step
 from runner.jars import spark_jars
@@ -95,7 +95,7 @@ def analyze(graph: Graph, connections: Connections) -> Analysis:
     analysis = Analysis()
     code: dict[str, str] = {}
     broken: set[str] = set()
-    for id_, statement in [*statements(graph, connections), *_sinks(graph, connections)]:
+    for id_, statement in statements(graph, connections):
         code[id_] = statement
         above = graph.upstream(id_)
         if above & broken or not above <= code.keys():
@@ -113,17 +113,6 @@ def analyze(graph: Graph, connections: Connections) -> Analysis:
             columns = [{"name": name, "type": type_} for name, type_ in known.columns]
             analysis.steps[id_] = {"columns": columns}
     return analysis
-
-
-def _sinks(graph: Graph, connections: Connections) -> Iterator[tuple[str, str]]:
-    """The records of each sound sink, for what its own expressions say."""
-    found = check(graph, connections).rows
-    rows = {id_: replace(r, variable=id_) for id_, r in found.items()}
-    for step in graph.in_order:
-        if issubclass(step.step_type, Sink) and step.id in rows and step.parsed is not None:
-            inputs = inputs_of(graph, step, rows)
-            if inputs is not None:
-                yield step.id, f"{step.id} = {step.parsed.emit(**inputs).strip()}\n"
 
 
 def _asked(above: list[str], id_: str, statement: str, namespace: dict[str, Any]) -> _Known:

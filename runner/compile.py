@@ -88,7 +88,7 @@ def compile_job(
 
 
 def statements(graph: Graph, connections: Connections) -> list[tuple[str, str]]:
-    """The source of each sound step's DataFrame, sinks left out, each after all it reads from.
+    """The source of each sound step's DataFrame, a sink's records too, each after all it reads.
 
     Run in order in one namespace with `spark`, `F` and `CONNECTIONS`, they bind each step's
     DataFrame to its id. What is not sound, and what lies below it, is left out.
@@ -96,10 +96,9 @@ def statements(graph: Graph, connections: Connections) -> list[tuple[str, str]]:
     rows = check(graph, connections).rows
     program = _Program(graph, rows, "analyze", Plan(), connections, None, "2 minutes")
     return [
-        (step.id, code)
+        (step.id, "".join(program.statement(step, observed=False)))
         for step in graph.in_order
-        if step.id in program.rows and not issubclass(step.step_type, Sink)
-        for code in ["".join(program.statement(step, observed=False))]
+        if step.id in program.rows
     ]
 
 
