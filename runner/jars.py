@@ -1,4 +1,5 @@
-"""The jars that PySpark does not carry, resolved by `make up` from `runner/ivy.xml`."""
+"""The jars that PySpark does not carry: `make up` resolves what `runner/ivy.xml` names and
+compiles `runner/operators`."""
 
 import sys
 from pathlib import Path
@@ -7,9 +8,9 @@ FOLDER = Path(sys.prefix) / "jars"
 
 
 def spark_jars() -> list[Path]:
-    """Return the jars every Spark session of Headrace needs (the Kafka connector).
+    """Return the jars every Spark session of Headrace needs: the Kafka connector and the operators.
 
-    Raises FileNotFoundError saying what to do where they have not been resolved.
+    Raises FileNotFoundError saying what to do where there are none.
     """
     return _jars("spark")
 

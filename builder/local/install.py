@@ -1,7 +1,8 @@
 """Bring a machine to where Headrace runs: `python3 -m builder.local.install`.
 
 Needs nothing but Python's standard library, because it installs everything else. What
-stands already costs a fraction of a second.
+stands already costs a fraction of a second. With `--operators` it only compiles
+`runner/operators` anew, for who works on them.
 """
 
 import argparse
@@ -12,6 +13,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -65,6 +68,9 @@ def main() -> None:
     words.add_argument(
         "--no-frontend", action="store_true", help="leave out Node and all it builds"
     )
+    words.add_argument(
+        "--operators", action="store_true", help="only compile runner/operators, if they changed"
+    )
     chosen = words.parse_args()
     try:
         if Path(sys.prefix) != VENV:
@@ -74,7 +80,11 @@ def main() -> None:
         # Not `.lock`: that one is uv's, which would wait for us.
         with (VENV / "install.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            install(chosen.dev, not chosen.no_frontend)
+            if chosen.operators:
+                jars()
+                operators()
+            else:
+                install(chosen.dev, not chosen.no_frontend)
     except Failed as failure:
         sys.exit(f"\n{failure}")
 
@@ -87,6 +97,8 @@ def install(dev: bool, with_frontend: bool) -> None:
         java()
     with timed("Spark's and Kafka's jars"):
         jars()
+    with timed("Operators"):
+        operators()
     with timed("Redis"):
         redis()
     if not with_frontend:
@@ -236,7 +248,7 @@ def jars() -> None:
         "HEADRACE_IVY_SETTINGS, the path of an ivysettings.xml."
     )
     run(command, LOG, advice)
-    for configuration in ("spark", "broker"):
+    for configuration in ("spark", "broker", "compiler"):
         if not list((fresh / configuration).glob("*.jar")):
             raise Failed(f"Ivy brought no jars for {configuration}. {advice}")
     old = VENV / "jars.old"
@@ -246,6 +258,45 @@ def jars() -> None:
     fresh.rename(VENV / "jars")
     shutil.rmtree(old, ignore_errors=True)
     _done("jars", [ivy])
+
+
+def operators() -> None:
+    """Compile runner/operators into the jar that every Spark session loads, where they changed."""
+    runner = ROOT / "runner"
+    sources = sorted((runner / "operators").rglob("*.java"))
+    # Against other jars of Spark's, or by another compiler, the same sources are others.
+    files = [*sources, runner / "ivy.xml", ROOT / "requirements.lock"]
+    jar = VENV / "jars" / "spark" / "headrace-operators.jar"
+    if jar.exists() and not _changed("operators", files):
+        return
+    if not sources:
+        raise Failed(f"There are no sources in {runner / 'operators'}.")
+    compile_java(sources, jar)
+    _done("operators", files)
+
+
+def compile_java(sources: list[Path], jar: Path) -> None:
+    """Compile `sources` against PySpark's jars into `jar`, the same bytes for the same sources.
+
+    Raises Failed with all that the compiler has against them; a jar from before stays then.
+    """
+    home = find_java()
+    assert home is not None
+    spark = sorted(Path(_folder_of("pyspark")).glob("jars/*.jar"))
+    compiler = next((VENV / "jars" / "compiler").glob("ecj-*.jar"))
+    with tempfile.TemporaryDirectory() as classes:
+        command: list[str | Path] = [home / "bin" / "java", "-jar", compiler, "-17", "-nowarn"]
+        command += ["-encoding", "UTF-8", "-cp", os.pathsep.join(map(str, spark)), "-d", classes]
+        done = subprocess.run([*command, *sources], capture_output=True, text=True)
+        if done.returncode:
+            raise Failed(f"{done.stdout}{done.stderr}\nThese Java sources do not compile.")
+        fresh = jar.with_suffix(".new")
+        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(Path(classes).rglob("*.class")):
+                entry = zipfile.ZipInfo(path.relative_to(classes).as_posix())
+                archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+    # Who has the jar open keeps reading the one from before.
+    fresh.replace(jar)
 
 
 def redis() -> None:

@@ -6,13 +6,15 @@ import re
 import stat
 import subprocess
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from builder.local.install import JAVA_SHIM, uv_environment
+from builder.local.install import JAVA_SHIM, compile_java, uv_environment
 from builder.local.java import find_java, java_version
 from builder.local.node import find_node
+from builder.local.progress import Failed
 from runner.jars import broker_jars, spark_jars
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,10 +142,25 @@ def test_the_jars_are_those_that_work_together() -> None:
         for jar in ElementTree.parse(ROOT / "runner" / "ivy.xml").iter("dependency")
     }
     found = {jar.name for jar in spark_jars()}
-    assert found == {name for name, conf in wanted.items() if conf == "spark"}
+    resolved = {name for name, conf in wanted.items() if conf == "spark"}
+    assert found == resolved | {"headrace-operators.jar"}
     assert {name for name, conf in wanted.items() if conf == "broker"} < {
         jar.name for jar in broker_jars()
     }
+
+
+def test_java_sources_become_the_same_jar_each_time(tmp_path: Path) -> None:
+    source, jar = tmp_path / "One.java", tmp_path / "one.jar"
+    source.write_text("package a; class One { org.apache.spark.sql.Row row; class Two {} }")
+    compile_java([source], jar)
+    first = jar.read_bytes()
+    assert zipfile.ZipFile(jar).namelist() == ["a/One$Two.class", "a/One.class"]
+    compile_java([source], jar)
+    assert jar.read_bytes() == first
+    source.write_text("package a; class One { Row row; }")
+    with pytest.raises(Failed, match=r"(?s)One\.java.*Row cannot be resolved.*do not compile"):
+        compile_java([source], jar)
+    assert jar.read_bytes() == first
 
 
 def test_ci_needs_only_what_the_readme_names() -> None:
