@@ -1,0 +1,70 @@
+package headrace;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.streaming.ValueState;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Joins each row of a stream, once, with what a table holds for its key at that moment.
+ *
+ * <p>Inputs: the stream, the table. Options: {@code on} (pairs of columns), {@code kind} (inner or
+ * left) and those of {@link Table}. Gives {@code left} and {@code right}, each a side's whole row;
+ * changes of the table emit nothing. Kept per key is the table's newest row, nothing once it has
+ * been deleted. In real-time mode a row meets what has arrived before it; in a micro-batch, all
+ * of the batch's table rows come first.
+ */
+public final class JoinStreamTable extends Operator {
+  private final StructType right;
+  private final Table table;
+  private final boolean inner;
+  private final int keys;
+  private transient ValueState<Row> newest;
+
+  private JoinStreamTable(StructType right, Table table, boolean inner, int keys) {
+    this.right = right;
+    this.table = table;
+    this.inner = inner;
+    this.keys = keys;
+  }
+
+  public static Dataset<Row> apply(List<Dataset<Row>> inputs, String options) {
+    JsonNode said = read(options);
+    Sides sides = new Sides(inputs, said);
+    Table table = new Table(sides.right, said);
+    return new JoinStreamTable(sides.right, table, !sides.keepsLeft, sides.keys)
+        .over(sides.rows(), sides.keys, TimeMode.None(), sides.joined());
+  }
+
+  @Override
+  public void init(OutputMode output, TimeMode time) {
+    newest = value("newest", right);
+  }
+
+  @Override
+  Comparator<Row> order() {
+    return (a, b) -> {
+      boolean ofStream = a.isNullAt(keys + 1);
+      if (ofStream != b.isNullAt(keys + 1)) return ofStream ? 1 : -1;
+      return ofStream ? 0 : table.identity.compare(a.getStruct(keys + 1), b.getStruct(keys + 1));
+    };
+  }
+
+  @Override
+  List<Row> handle(Row key, Row row) {
+    Row before = newest.get();
+    if (!row.isNullAt(keys)) {
+      return inner && before == null ? List.of() : one(row.getStruct(keys), before);
+    }
+    Row now = row.getStruct(keys + 1);
+    if (before != null && table.identity.repeats(now, before)) return List.of();
+    if (table.deletes(now)) newest.clear();
+    else newest.update(now);
+    return List.of();
+  }
+}

@@ -1,0 +1,121 @@
+package headrace;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.StatefulProcessor;
+import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.streaming.TimerValues;
+import org.apache.spark.sql.streaming.ValueState;
+import org.apache.spark.sql.types.StructType;
+import scala.collection.Iterator;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * What the operators share: from named inputs to rows of one key, one by one, in a sound order.
+ *
+ * <p>Each operator has a static {@code apply(inputs, options)}; {@code options} is a JSON object.
+ * Two inputs are brought together by a tagged union before the state, which is the only side of it
+ * where real-time mode allows one.
+ *
+ * <p>Spark makes a processor anew for every task of every batch, calls {@link #init} and then
+ * {@link #handleInputRows}: in real-time mode once per row as it comes, with an iterator of that
+ * row alone, and what is returned leaves before the next row is read; in micro-batch mode once per
+ * key and batch, with all the key's rows in no promised order. So the rows of a call are sorted
+ * (which in real-time mode does nothing) and handed over one by one. Event-time timers fire at a
+ * batch's end in both modes, by a watermark that moves between batches.
+ *
+ * <p>State and keys are kept as rows, so that one class and one checkpoint serve both modes.
+ */
+abstract class Operator extends StatefulProcessor<Row, Row, Row> {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** Returns what comes out because of one row of a key. */
+  abstract List<Row> handle(Row key, Row row);
+
+  /** In which order the rows of one key and batch are to be handled; must be stable. */
+  abstract Comparator<Row> order();
+
+  @Override
+  public final Iterator<Row> handleInputRows(Row key, Iterator<Row> rows, TimerValues timers) {
+    List<Row> sorted = new ArrayList<>();
+    rows.foreach(sorted::add);
+    if (sorted.size() > 1) sorted.sort(order());
+    return CollectionConverters.asScala(sorted.iterator()).flatMap(row -> scala(handle(key, row)));
+  }
+
+  static JsonNode read(String options) {
+    try {
+      return JSON.readTree(options);
+    } catch (JsonProcessingException wrong) {
+      throw new IllegalArgumentException(wrong);
+    }
+  }
+
+  /** Returns the texts of a JSON array, none where there is no array. */
+  static List<String> names(JsonNode array) {
+    List<String> names = new ArrayList<>();
+    if (array != null) array.forEach(name -> names.add(name.asText()));
+    return names;
+  }
+
+  /** Returns a column by its exact name, whatever characters are in it. */
+  static Column column(String name) {
+    return functions.col("`" + name.replace("`", "``") + "`");
+  }
+
+  /** Returns {@code key0}, {@code key1}… of {@code names}, then {@code more}. */
+  static Column[] keyed(List<String> names, Column... more) {
+    List<Column> columns = new ArrayList<>();
+    for (int i = 0; i < names.size(); i++) columns.add(column(names.get(i)).as("key" + i));
+    columns.addAll(List.of(more));
+    return columns.toArray(Column[]::new);
+  }
+
+  /** Returns all columns of the rows as one struct. */
+  static Column whole() {
+    return functions.struct(functions.col("*"));
+  }
+
+  /** Returns the rows after this operator; their first {@code keys} columns are the key. */
+  final Dataset<Row> over(Dataset<Row> rows, int keys, TimeMode time, StructType gives) {
+    StructType schema = rows.schema().asNullable();
+    StructType key = new StructType();
+    Column[] columns = new Column[keys];
+    for (int i = 0; i < keys; i++) {
+      key = key.add(schema.apply(i));
+      columns[i] = column(schema.apply(i).name());
+    }
+    return rows.groupBy(columns)
+        .as(Encoders.row(key), Encoders.row(schema))
+        .transformWithState(this, time, OutputMode.Update(), Encoders.row(gives));
+  }
+
+  final ValueState<Row> value(String name, StructType type) {
+    return getHandle().getValueState(name, Encoders.row(type), TTLConfig.NONE());
+  }
+
+  /** Returns the timer, in milliseconds, for when a watermark has passed a time in microseconds. */
+  static long timer(long micros) {
+    return Math.floorDiv(micros, 1000) + 1;
+  }
+
+  static List<Row> one(Object... values) {
+    return List.of(RowFactory.create(values));
+  }
+
+  static Iterator<Row> scala(List<Row> rows) {
+    return CollectionConverters.asScala(rows.iterator());
+  }
+}

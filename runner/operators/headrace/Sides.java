@@ -1,0 +1,67 @@
+package headrace;
+
+import static org.apache.spark.sql.functions.lit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * The two inputs of a join as one: first the columns of the key, then {@code left} and
+ * {@code right}, of which one holds the whole row and the other is null.
+ */
+final class Sides {
+  final int keys;
+  final StructType left;
+  final StructType right;
+
+  /** Which sides' rows come out where there is none of the other side's. */
+  final boolean keepsLeft;
+
+  final boolean keepsRight;
+  private final List<Dataset<Row>> inputs;
+  private final JsonNode on;
+
+  /** Reads {@code on}, pairs of columns, and {@code kind}: inner, left or full. */
+  Sides(List<Dataset<Row>> inputs, JsonNode options) {
+    this.inputs = inputs;
+    on = options.get("on");
+    keys = on.size();
+    left = inputs.get(0).schema().asNullable();
+    right = inputs.get(1).schema().asNullable();
+    String kind = options.get("kind").asText();
+    keepsLeft = !kind.equals("inner");
+    keepsRight = kind.equals("full");
+  }
+
+  /** Returns the tagged union of both inputs. */
+  Dataset<Row> rows() {
+    return tagged(0).union(tagged(1));
+  }
+
+  /** Returns the rows of one input, with columns of theirs at the end. */
+  Dataset<Row> tagged(int side, Column... more) {
+    Dataset<Row> rows = inputs.get(side);
+    List<Column> columns = new ArrayList<>();
+    for (int i = 0; i < keys; i++) {
+      Column key = Operator.column(on.get(i).get(side).asText());
+      // Rows without a key match nothing, so those that can't come out alone needn't come in.
+      if (!(side == 0 ? keepsLeft : keepsRight)) rows = rows.where(key.isNotNull());
+      columns.add(key.as("key" + i));
+    }
+    Column row = Operator.whole();
+    columns.add((side == 0 ? row : lit(null).cast(left)).as("left"));
+    columns.add((side == 1 ? row : lit(null).cast(right)).as("right"));
+    columns.addAll(List.of(more));
+    return rows.select(columns.toArray(Column[]::new));
+  }
+
+  /** Returns the type of joined rows. */
+  StructType joined() {
+    return new StructType().add("left", left).add("right", right);
+  }
+}
