@@ -11,7 +11,6 @@ import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.streaming.ExpiredTimerInfo;
@@ -44,6 +43,10 @@ public final class JoinStreams extends Operator {
   /** What the rows of one side are kept by: rows may have the same time. */
   private static final StructType PLACE =
       new StructType().add("time", DataTypes.LongType).add("number", DataTypes.LongType);
+
+  private static final Comparator<Tuple2<Row, Row>> BY_PLACE =
+      Comparator.<Tuple2<Row, Row>>comparingLong(entry -> entry._1().getLong(0))
+          .thenComparingLong(entry -> entry._1().getLong(1));
 
   /** Kept per key: its timer and the number of its last row. */
   private static final StructType PROGRESS =
@@ -94,8 +97,8 @@ public final class JoinStreams extends Operator {
           getHandle()
               .getMapState(
                   side.isLeft ? "left" : "right",
-                  Encoders.row(PLACE),
-                  Encoders.row(side.kept),
+                  stored(PLACE),
+                  stored(side.kept),
                   TTLConfig.NONE());
     }
   }
@@ -114,19 +117,21 @@ public final class JoinStreams extends Operator {
       return own.outer ? List.of(own.joined(row, null, input.get(keys + 2))) : List.of();
     }
     long time = input.getLong(keys + 2);
-    List<Row> joined = new ArrayList<>();
-    List<Tuple2<Row, Row>> newlyMatched = new ArrayList<>();
+    List<Tuple2<Row, Row>> matches = new ArrayList<>();
     Iterator<Tuple2<Row, Row>> kept = other.rows.iterator();
     while (kept.hasNext()) {
       Tuple2<Row, Row> candidate = kept.next();
       long away = candidate._1().getLong(0) - time;
-      if (away < own.from || away > own.to) continue;
-      Row match = candidate._2().getStruct(0);
-      joined.add(own.joined(row, match, Math.max(time, time + away)));
-      if (other.outer && !candidate._2().getBoolean(1)) newlyMatched.add(candidate);
+      if (own.from <= away && away <= own.to) matches.add(candidate);
     }
-    for (Tuple2<Row, Row> entry : newlyMatched) {
-      other.rows.updateValue(entry._1(), RowFactory.create(entry._2().getStruct(0), true));
+    matches.sort(BY_PLACE);
+    List<Row> joined = new ArrayList<>();
+    for (Tuple2<Row, Row> match : matches) {
+      Row found = match._2().getStruct(0);
+      joined.add(own.joined(row, found, Math.max(time, match._1().getLong(0))));
+      if (other.outer && !match._2().getBoolean(1)) {
+        other.rows.updateValue(match._1(), RowFactory.create(found, true));
+      }
     }
     keep(own, time, RowFactory.create(row, !joined.isEmpty()));
     return joined;
@@ -152,21 +157,21 @@ public final class JoinStreams extends Operator {
     List<Row> alone = new ArrayList<>();
     long next = Long.MAX_VALUE;
     for (Side side : List.of(left, right)) {
-      List<Row> gone = new ArrayList<>();
+      List<Tuple2<Row, Row>> gone = new ArrayList<>();
       Iterator<Tuple2<Row, Row>> kept = side.rows.iterator();
       while (kept.hasNext()) {
         Tuple2<Row, Row> entry = kept.next();
-        long time = entry._1().getLong(0);
-        if (side.timer(time) > now) {
-          next = Math.min(next, side.timer(time));
-          continue;
-        }
-        gone.add(entry._1());
+        long timer = side.timer(entry._1().getLong(0));
+        if (timer <= now) gone.add(entry);
+        else next = Math.min(next, timer);
+      }
+      gone.sort(BY_PLACE);
+      for (Tuple2<Row, Row> entry : gone) {
+        side.rows.removeKey(entry._1());
         if (side.outer && !entry._2().getBoolean(1)) {
-          alone.add(side.joined(entry._2().getStruct(0), null, time));
+          alone.add(side.joined(entry._2().getStruct(0), null, entry._1().getLong(0)));
         }
       }
-      gone.forEach(side.rows::removeKey);
     }
     if (next == Long.MAX_VALUE) {
       progress.clear();

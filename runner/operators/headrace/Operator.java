@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoder;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
@@ -18,6 +19,11 @@ import org.apache.spark.sql.streaming.TTLConfig;
 import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.streaming.TimerValues;
 import org.apache.spark.sql.streaming.ValueState;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
@@ -90,20 +96,50 @@ abstract class Operator extends StatefulProcessor<Row, Row, Row> {
 
   /** Returns the rows after this operator; their first {@code keys} columns are the key. */
   final Dataset<Row> over(Dataset<Row> rows, int keys, TimeMode time, StructType gives) {
-    StructType schema = rows.schema().asNullable();
     StructType key = new StructType();
     Column[] columns = new Column[keys];
     for (int i = 0; i < keys; i++) {
-      key = key.add(schema.apply(i));
-      columns[i] = column(schema.apply(i).name());
+      StructField field = rows.schema().apply(i);
+      DataType type = plain(field.dataType());
+      key = key.add(field.name(), type);
+      columns[i] = column(field.name());
+      if (!type.equals(field.dataType())) rows = rows.withColumn(field.name(), columns[i].cast(type));
     }
     return rows.groupBy(columns)
-        .as(Encoders.row(key), Encoders.row(schema))
+        .as(Encoders.row(key), Encoders.row(rows.schema().asNullable()))
         .transformWithState(this, time, OutputMode.Update(), Encoders.row(gives));
   }
 
+  /** Returns the state of this name: one row per key. */
   final ValueState<Row> value(String name, StructType type) {
-    return getHandle().getValueState(name, Encoders.row(type), TTLConfig.NONE());
+    return getHandle().getValueState(name, stored(type), TTLConfig.NONE());
+  }
+
+  /** Returns how rows of this type are kept; their columns may have any names. */
+  static Encoder<Row> stored(StructType type) {
+    return Encoders.row((StructType) plain(type));
+  }
+
+  /**
+   * Returns the same type with its fields numbered: Spark writes the types of state and keys as
+   * Avro, which knows only simple names. Rows are read by place, so they fit either.
+   */
+  private static DataType plain(DataType type) {
+    if (type instanceof ArrayType array) {
+      return DataTypes.createArrayType(plain(array.elementType()), array.containsNull());
+    }
+    if (type instanceof MapType map) {
+      return DataTypes.createMapType(
+          plain(map.keyType()), plain(map.valueType()), map.valueContainsNull());
+    }
+    if (type instanceof StructType struct) {
+      StructType numbered = new StructType();
+      for (StructField field : struct.fields()) {
+        numbered = numbered.add("c" + numbered.length(), plain(field.dataType()));
+      }
+      return numbered;
+    }
+    return type;
   }
 
   /** Returns the timer, in milliseconds, for when a watermark has passed a time in microseconds. */
