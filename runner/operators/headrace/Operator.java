@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoder;
@@ -20,6 +21,7 @@ import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.streaming.TimerValues;
 import org.apache.spark.sql.streaming.ValueState;
 import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.MapType;
@@ -96,18 +98,26 @@ abstract class Operator extends StatefulProcessor<Row, Row, Row> {
 
   /** Returns the rows after this operator; their first {@code keys} columns are the key. */
   final Dataset<Row> over(Dataset<Row> rows, int keys, TimeMode time, StructType gives) {
-    StructType key = new StructType();
     Column[] columns = new Column[keys];
     for (int i = 0; i < keys; i++) {
       StructField field = rows.schema().apply(i);
-      DataType type = plain(field.dataType());
-      key = key.add(field.name(), type);
       columns[i] = column(field.name());
-      if (!type.equals(field.dataType())) rows = rows.withColumn(field.name(), columns[i].cast(type));
+      rows = rows.withColumn(field.name(), simple(columns[i], field.dataType()));
     }
+    StructType key = rows.select(columns).schema().asNullable();
     return rows.groupBy(columns)
         .as(Encoders.row(key), Encoders.row(rows.schema().asNullable()))
         .transformWithState(this, time, OutputMode.Update(), Encoders.row(gives));
+  }
+
+  /** Returns a column for a key: as text what Spark can't keep there, or Java can't compare. */
+  static Column simple(Column value, DataType type) {
+    if (type instanceof BinaryType) return functions.base64(value);
+    DataType plain = plain(type);
+    if (plain == type) return value;
+    Map<String, String> whole =
+        Map.of("ignoreNullFields", "false", "timestampFormat", "yyyy-MM-dd'T'HH:mm:ss.SSSSSS");
+    return functions.to_json(value.cast(plain), whole);
   }
 
   /** Returns the state of this name: one row per key. */
