@@ -1,0 +1,311 @@
+package headrace;
+
+import static org.apache.spark.sql.functions.expr;
+import static org.apache.spark.sql.functions.lit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.analysis.AnsiTypeCoercion;
+import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.InterpretedOrdering;
+import org.apache.spark.sql.catalyst.expressions.JoinedRow;
+import org.apache.spark.sql.catalyst.expressions.SortOrder;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.StatefulProcessor;
+import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.streaming.TimerValues;
+import org.apache.spark.sql.streaming.ValueState;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.NullType;
+import org.apache.spark.sql.types.NumericType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import scala.collection.Iterator;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * One value per group that every row changes: {@code acc = expression(acc, row)}.
+ *
+ * <p>Options: {@code group_by}, {@code initial} (SQL without columns), {@code expression} (SQL over
+ * {@code acc} and the row's columns), {@code order} (columns). Out come the group, {@code acc} and
+ * {@code _version}, the number of rows so far. In real-time mode each row gives one; in a
+ * micro-batch the rows of a group are taken by {@code order} and give one together.
+ *
+ * <p>The type of {@code acc} is that of {@code initial}, widened until it holds the expression's
+ * result.
+ */
+public final class Reduce extends StatefulProcessor<Row, Row, Row> {
+  private static final String ACC = "acc";
+  private static final String COLUMN = "__headrace_column_";
+  private static final String NO_GROUP = "__headrace_group";
+  /** Widening a decimal by one digit at a time ends with the largest. */
+  private static final int ROUNDS = 100;
+
+  private final Formula initial;
+  private final Formula step;
+  private final DataType type;
+  private final StructType rowType;
+  private final int[] order;
+  private final int groups;
+  private transient ValueState<byte[]> kept;
+  private transient Task task;
+
+  private Reduce(
+      Formula initial, Formula step, DataType type, StructType rowType, int[] order, int groups) {
+    this.initial = initial;
+    this.step = step;
+    this.type = type;
+    this.rowType = rowType;
+    this.order = order;
+    this.groups = groups;
+  }
+
+  public static Dataset<Row> apply(List<Dataset<Row>> inputs, String options)
+      throws AnalysisException {
+    JsonNode said = Operator.read(options);
+    Dataset<Row> rows = inputs.get(0);
+    SparkSession spark = rows.sparkSession();
+    Dataset<Row> nothing = template(spark, new StructType());
+    Column first = expr(said.get("initial").asText());
+    Column next = expr(said.get("expression").asText());
+    DataType type = type(spark, rows.schema(), nothing.select(first), next);
+    Formula initial = Formula.of(nothing, first.cast(type));
+    Formula step = Formula.of(template(spark, withAcc(type, rows.schema())), next.cast(type));
+
+    // The rows bring what the expression reads, then what they are ordered by, then the group.
+    List<Column> selected = new ArrayList<>();
+    for (String name : step.reads()) selected.add(Operator.column(name).as(COLUMN + selected.size()));
+    int[] order = new int[said.get("order").size()];
+    for (int i = 0; i < order.length; i++) {
+      order[i] = selected.size();
+      String name = said.get("order").get(i).asText();
+      selected.add(Operator.column(name).as(COLUMN + selected.size()));
+    }
+    int behind = selected.size();
+    List<Column> key = new ArrayList<>();
+    List<String> names = Operator.names(said.get("group_by"));
+    for (String name : names) {
+      selected.add(Operator.column(name).as(name));
+      key.add(Operator.column(name));
+    }
+    if (names.isEmpty()) {
+      selected.add(lit(0).as(NO_GROUP));
+      key.add(Operator.column(NO_GROUP));
+    }
+    Dataset<Row> ready = rows.select(selected.toArray(Column[]::new));
+    StructType rowType = ready.schema().asNullable();
+    StructField[] fields = rowType.fields();
+    StructType keyType = new StructType(Arrays.copyOfRange(fields, behind, fields.length));
+    StructType gives =
+        new StructType(Arrays.copyOfRange(fields, behind, behind + names.size()))
+            .add(ACC, type)
+            .add("_version", DataTypes.LongType);
+    return ready
+        .groupBy(key.toArray(Column[]::new))
+        .as(Encoders.row(keyType), Encoders.row(rowType))
+        .transformWithState(
+            new Reduce(initial, step, type, rowType, order, names.size()),
+            TimeMode.None(),
+            OutputMode.Update(),
+            Encoders.row(gives));
+  }
+
+  @Override
+  public void init(OutputMode output, TimeMode time) {
+    kept = getHandle().getValueState("acc", Encoders.BINARY(), TTLConfig.NONE());
+  }
+
+  @Override
+  public Iterator<Row> handleInputRows(Row group, Iterator<Row> rows, TimerValues timers) {
+    if (task == null) task = new Task();
+    List<InternalRow> sorted = new ArrayList<>();
+    while (rows.hasNext()) sorted.add(task.reader.apply(rows.next()).copy());
+    if (order.length > 0) sorted.sort(task.ordering::compare);
+    byte[] before = kept.get();
+    GenericInternalRow acc = new GenericInternalRow(1);
+    long version = 0;
+    if (before == null) {
+      acc.update(0, initial.value(new GenericInternalRow(0)));
+    } else {
+      UnsafeRow row = new UnsafeRow(2);
+      row.pointTo(before, before.length);
+      acc.update(0, row.get(0, type));
+      version = row.getLong(1);
+    }
+    for (InternalRow row : sorted) acc.update(0, step.value(new JoinedRow(acc, row)));
+    version += sorted.size();
+    kept.update(
+        task.packer.apply(new GenericInternalRow(new Object[] {acc.values()[0], version})).getBytes());
+    Object[] all = new Object[groups + 2];
+    for (int i = 0; i < groups; i++) all[i] = group.get(i);
+    all[groups] = task.writer.apply(acc).get(0);
+    all[groups + 1] = version;
+    return Operator.scala(Operator.one(all));
+  }
+
+  private final class Task {
+    final ExpressionEncoder.Serializer<Row> reader =
+        ExpressionEncoder.apply(rowType).createSerializer();
+    final ExpressionEncoder.Deserializer<Row> writer =
+        Aggregates.deserializer(new StructType().add(ACC, type));
+    final UnsafeProjection packer = Aggregates.packer(type);
+    final InterpretedOrdering ordering;
+
+    Task() {
+      List<SortOrder> by = new ArrayList<>();
+      for (int place : order) {
+        Expression column = new BoundReference(place, rowType.apply(place).dataType(), true);
+        by.add(
+            new SortOrder(
+                column,
+                org.apache.spark.sql.catalyst.expressions.Ascending$.MODULE$,
+                org.apache.spark.sql.catalyst.expressions.NullsFirst$.MODULE$,
+                Aggregates.sequence(List.of())));
+      }
+      ordering = new InterpretedOrdering(Aggregates.sequence(by));
+    }
+  }
+
+  /** An expression as Spark would run it: what it reads, and its steps, each over the one before. */
+  private record Formula(List<String> reads, Expression[][] steps, Expression result)
+      implements Serializable {
+    /** Understands one column over rows, of which {@code acc} comes first where there is one. */
+    static Formula of(Dataset<Row> over, Column column) throws AnalysisException {
+      Dataset<Row> selected = over.select(column.as("result"));
+      LogicalPlan plan =
+          ((org.apache.spark.sql.classic.Dataset<Row>) selected)
+              .queryExecution()
+              .optimizedPlan();
+      List<Project> projects = new ArrayList<>();
+      LogicalPlan leaf = plan;
+      for (; leaf instanceof Project project; leaf = project.child()) projects.add(0, project);
+      if (!CollectionConverters.asJava(leaf.children()).isEmpty()) {
+        throw Aggregates.refusal(
+            "Only an expression over acc and one row can stand here: no aggregate, no generator.");
+      }
+      List<Attribute> columns = new ArrayList<>(CollectionConverters.asJava(leaf.output()));
+      List<String> reads = new ArrayList<>();
+      if (!columns.isEmpty()) {
+        Attribute acc = columns.remove(0);
+        columns.removeIf(
+            c -> projects.isEmpty() || !projects.get(0).references().contains(c));
+        columns.forEach(c -> reads.add(c.name()));
+        columns.add(0, acc);
+      }
+      Expression[][] steps = new Expression[projects.size()][];
+      for (int i = 0; i < steps.length; i++) {
+        steps[i] = Aggregates.bind(expressions(projects.get(i)), columns);
+        columns = CollectionConverters.asJava(projects.get(i).output());
+      }
+      Expression result = CollectionConverters.asJava(plan.output()).get(0);
+      return new Formula(reads, steps, Aggregates.bind(result, columns));
+    }
+
+    Object value(InternalRow row) {
+      for (Expression[] step : steps) {
+        Object[] values = new Object[step.length];
+        for (int i = 0; i < values.length; i++) values[i] = step[i].eval(row);
+        row = new GenericInternalRow(values);
+      }
+      return InternalRow.copyValue(result.eval(row));
+    }
+  }
+
+  private static scala.collection.immutable.Seq<Expression> expressions(Project project) {
+    List<Expression> all = new ArrayList<>();
+    CollectionConverters.asJava(project.projectList()).forEach(e -> all.add((Expression) e));
+    return Aggregates.sequence(all);
+  }
+
+  /** Finds a type that holds the initial value and whatever the expression makes of it. */
+  private static DataType type(
+      SparkSession spark, StructType rows, Dataset<Row> initial, Column expression)
+      throws AnalysisException {
+    DataType start = initial.schema().apply(0).dataType();
+    DataType type = start;
+    for (int i = 0; i < ROUNDS; i++) {
+      DataType result =
+          template(spark, withAcc(type, rows)).select(expression).schema().apply(0).dataType();
+      DataType wider = wider(type, result);
+      if (wider == null || i == ROUNDS - 1) {
+        throw Aggregates.refusal(
+            "The initial value is of type "
+                + start.sql()
+                + ", but the expression gives "
+                + result.sql()
+                + ". Cast one to the type of the other.");
+      }
+      if (wider.equals(type)) break;
+      type = wider;
+    }
+    return type;
+  }
+
+  /** Returns a type that holds both without loss of meaning, null where there is none. */
+  private static DataType wider(DataType a, DataType b) {
+    if (a.equals(b) || b instanceof NullType) return a;
+    if (a instanceof NullType) return b;
+    if (a instanceof NumericType && b instanceof NumericType) {
+      return AnsiTypeCoercion.findWiderTypeForTwo(a, b).getOrElse(() -> null);
+    }
+    if (a instanceof ArrayType some && b instanceof ArrayType more) {
+      DataType element = wider(some.elementType(), more.elementType());
+      return element == null ? null : new ArrayType(element, true);
+    }
+    if (a instanceof MapType some && b instanceof MapType more) {
+      DataType key = wider(some.keyType(), more.keyType());
+      DataType value = wider(some.valueType(), more.valueType());
+      return key == null || value == null ? null : new MapType(key, value, true);
+    }
+    if (a instanceof StructType some && b instanceof StructType more) {
+      if (!Arrays.equals(some.fieldNames(), more.fieldNames())) return null;
+      StructType both = new StructType();
+      for (int i = 0; i < some.length(); i++) {
+        DataType field = wider(some.apply(i).dataType(), more.apply(i).dataType());
+        if (field == null) return null;
+        both = both.add(some.apply(i).name(), field, true);
+      }
+      return both;
+    }
+    return null;
+  }
+
+  private static StructType withAcc(DataType type, StructType rows) {
+    StructType all = new StructType().add(ACC, type, true);
+    for (StructField field : rows.fields()) {
+      if (!field.name().equalsIgnoreCase(ACC)) {
+        all = all.add(field.name(), field.dataType(), true);
+      }
+    }
+    return all;
+  }
+
+  /** No rows of a type, in a plan that the optimizer does not see through. */
+  private static Dataset<Row> template(SparkSession spark, StructType type) {
+    return spark.createDataFrame(
+        JavaSparkContext.fromSparkContext(spark.sparkContext()).<Row>emptyRDD(), type);
+  }
+}

@@ -1,0 +1,165 @@
+package headrace;
+
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.lit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoder;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.util.DateTimeUtils;
+import org.apache.spark.sql.streaming.ExpiredTimerInfo;
+import org.apache.spark.sql.streaming.MapState;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.StatefulProcessor;
+import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.streaming.TimerValues;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import scala.collection.Iterator;
+
+/**
+ * What windows that depend on the rows have in common: aggregates by group and window.
+ *
+ * <p>Options: {@code group_by}, {@code time} (a column; rows without one are dropped), {@code grace}
+ * (milliseconds), {@code results} ({@code [["name", "sql"], …]}), {@code emit} ({@code updates} or
+ * {@code final}). Out come {@code window}, the group, the results, {@code _deleted} and
+ * {@code _version}.
+ *
+ * <p>The watermark is {@code grace} and the window's length behind the newest row, and moves
+ * between batches only. A row at or before it is dropped: whatever window it could be in is closed.
+ * What the watermark has passed is emitted where {@code emit} is {@code final}, and forgotten.
+ *
+ * <p>In real-time mode a row's changes leave before the next row is read. In micro-batch mode the
+ * rows of a group are taken by time, and each window that changed is emitted once.
+ */
+abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
+  private static final String TIME = "__headrace_time";
+  private static final String NO_GROUP = "__headrace_group";
+  private static final StructType WINDOW =
+      new StructType()
+          .add("start", DataTypes.TimestampType)
+          .add("end", DataTypes.TimestampType);
+
+  final boolean atOnce;
+  private final Aggregates aggregates;
+  private final int groups;
+  private final boolean instants;
+  private transient Aggregates.Task task;
+
+  WindowOperator(Dataset<Row> rows, JsonNode said) throws AnalysisException {
+    atOnce = !"final".equals(said.get("emit").asText());
+    aggregates = new Aggregates(rows, TIME, said.get("results"));
+    groups = said.get("group_by").size();
+    instants =
+        Boolean.parseBoolean(
+            rows.sparkSession().conf().get("spark.sql.datetime.java8API.enabled", "false"));
+  }
+
+  /** A row of the group: when it was, in microseconds, and what {@link Aggregates} reads. */
+  record Timed(long at, InternalRow row) {}
+
+  /** Returns what changes by rows of one group, which come by time. */
+  abstract List<Row> handle(Row group, List<Timed> rows, long watermark);
+
+  /** Emits and forgets what the watermark has passed, at a timer. */
+  abstract List<Row> expire(Row group, long timer, long watermark);
+
+  /** Returns the rows after this operator; {@code length} is how far a row reaches. */
+  final Dataset<Row> over(Dataset<Row> rows, JsonNode said, long length) {
+    // What aggregates read comes first, as their tasks expect.
+    List<Column> selected = new ArrayList<>();
+    selected.add(Operator.column(said.get("time").asText()).cast("timestamp").as(TIME));
+    selected.addAll(aggregates.arguments());
+    int behind = selected.size();
+    List<Column> key = new ArrayList<>();
+    for (String name : Operator.names(said.get("group_by"))) {
+      selected.add(Operator.column(name).as(name));
+      key.add(Operator.column(name));
+    }
+    List<Column> given = new ArrayList<>(key);
+    if (groups == 0) {
+      selected.add(lit(0).as(NO_GROUP));
+      key.add(col(NO_GROUP));
+    }
+    Dataset<Row> ready =
+        rows.select(selected.toArray(Column[]::new))
+            .where(col(TIME).isNotNull())
+            .withWatermark(TIME, said.get("grace").asLong() + length + " milliseconds");
+    StructType rowType = ready.schema().asNullable();
+    StructType keyType = new StructType();
+    StructType gives = new StructType().add("window", WINDOW);
+    for (int i = behind; i < rowType.length(); i++) keyType = keyType.add(rowType.apply(i));
+    for (int i = 0; i < groups; i++) gives = gives.add(keyType.apply(i));
+    for (var value : aggregates.values().fields()) gives = gives.add(value);
+    gives = gives.add("_deleted", DataTypes.BooleanType).add("_version", DataTypes.LongType);
+    Dataset<Row> changes =
+        ready
+            .groupBy(key.toArray(Column[]::new))
+            .as(Encoders.row(keyType), Encoders.row(rowType))
+            .transformWithState(
+                this, TimeMode.EventTime(), OutputMode.Update(), Encoders.row(gives));
+    given.add(0, col("window"));
+    given.addAll(aggregates.results(changes));
+    given.add(col("_deleted"));
+    given.add(col("_version"));
+    return changes.select(given.toArray(Column[]::new));
+  }
+
+  @Override
+  public final Iterator<Row> handleInputRows(Row group, Iterator<Row> rows, TimerValues timers) {
+    long watermark = timers.getCurrentWatermarkInMs();
+    List<Timed> timed = new ArrayList<>();
+    while (rows.hasNext()) {
+      InternalRow row = task().read(rows.next());
+      long at = row.getLong(0);
+      // Spark itself drops by the watermark of the batch before, when timers have not fired yet.
+      if (Math.floorDiv(at, 1000L) > watermark) timed.add(new Timed(at, row.copy()));
+    }
+    timed.sort(Comparator.comparingLong(Timed::at));
+    return Operator.scala(timed.isEmpty() ? List.of() : handle(group, timed, watermark));
+  }
+
+  @Override
+  public final Iterator<Row> handleExpiredTimer(
+      Row group, TimerValues timers, ExpiredTimerInfo timer) {
+    return Operator.scala(
+        expire(group, timer.getExpiryTimeInMs(), timers.getCurrentWatermarkInMs()));
+  }
+
+  final Aggregates.Task task() {
+    if (task == null) task = aggregates.task();
+    return task;
+  }
+
+  final <K> MapState<K, byte[]> map(String name, Encoder<K> key) {
+    return getHandle().getMapState(name, key, Encoders.BINARY(), TTLConfig.NONE());
+  }
+
+  /** Returns a row out: the window in microseconds, the group, and the aggregates' values. */
+  final Row changed(Row group, long start, long end, Aggregates.Buffer buffer, boolean deleted) {
+    Row values = task().values(buffer);
+    Object[] all = new Object[groups + values.length() + 3];
+    all[0] = RowFactory.create(timestamp(start), timestamp(end));
+    for (int i = 0; i < groups; i++) all[i + 1] = group.get(i);
+    for (int i = 0; i < values.length(); i++) all[groups + i + 1] = values.get(i);
+    all[all.length - 2] = deleted;
+    all[all.length - 1] = buffer.count() + (deleted ? 1 : 0);
+    return RowFactory.create(all);
+  }
+
+  private Object timestamp(long micros) {
+    return instants
+        ? DateTimeUtils.microsToInstant(micros)
+        : DateTimeUtils.toJavaTimestamp(micros);
+  }
+}
