@@ -15,7 +15,8 @@ that was loaded before, and some of whose rows were deleted.
 
 **Contestants** (`contestants.py`), each a fresh job on fresh topics of one embedded broker, two
 partitions a topic. Within a round they follow each other, in every second round backwards, so
-that what else the machine does meets all of them alike:
+that what else the machine does meets all of them alike. Each is started in a session of its own,
+because Linux shares the processor out among sessions before it does among processes:
 - compiled: the graph, compiled by Headrace and run by its host, in real-time mode. Bad records are
   skipped, so that it does what the others do; `compiled with dead letters` has Headrace's default,
   a second query that watches for them. `compiled micro-batch` is the count in the other mode.
