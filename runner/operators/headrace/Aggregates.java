@@ -219,7 +219,7 @@ final class Aggregates implements Serializable {
     byte[] write(Buffer buffer) {
       Object[] all = Arrays.copyOf(freeze(buffer).values(), bufferTypes.length + 1);
       all[bufferTypes.length] = buffer.count;
-      return packer.apply(new GenericInternalRow(all)).getBytes();
+      return packer.apply(new GenericInternalRow(all)).copy().getBytes();
     }
 
     Buffer read(byte[] bytes) {
@@ -384,6 +384,8 @@ final class Aggregates implements Serializable {
     void freeze(InternalRow buffer) {
       if (function instanceof TypedImperativeAggregate<?> typed) {
         typed.serializeAggregateBufferInPlace(buffer);
+        // The bytes may be those that the function writes the next buffer into.
+        if (!buffer.isNullAt(offset)) buffer.update(offset, buffer.getBinary(offset).clone());
       }
     }
 

@@ -60,7 +60,7 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class Reduce extends StatefulProcessor<Row, Row, Row> {
   private static final String ACC = "acc";
   private static final String COLUMN = "__headrace_column_";
-  private static final String NO_GROUP = "__headrace_group";
+  private static final String KEY = "__headrace_key_";
   /** Widening a decimal by one digit at a time ends with the largest. */
   private static final int ROUNDS = 100;
 
@@ -105,24 +105,26 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
       selected.add(Operator.column(name).as(COLUMN + selected.size()));
     }
     int behind = selected.size();
+    // State takes only plain names for the columns of its key.
     List<Column> key = new ArrayList<>();
     List<String> names = Operator.names(said.get("group_by"));
     for (String name : names) {
-      selected.add(Operator.column(name).as(name));
-      key.add(Operator.column(name));
+      key.add(Operator.column(KEY + key.size()));
+      selected.add(Operator.column(name).as(KEY + (key.size() - 1)));
     }
     if (names.isEmpty()) {
-      selected.add(lit(0).as(NO_GROUP));
-      key.add(Operator.column(NO_GROUP));
+      key.add(Operator.column(KEY));
+      selected.add(lit(0).as(KEY));
     }
     Dataset<Row> ready = rows.select(selected.toArray(Column[]::new));
     StructType rowType = ready.schema().asNullable();
     StructField[] fields = rowType.fields();
     StructType keyType = new StructType(Arrays.copyOfRange(fields, behind, fields.length));
-    StructType gives =
-        new StructType(Arrays.copyOfRange(fields, behind, behind + names.size()))
-            .add(ACC, type)
-            .add("_version", DataTypes.LongType);
+    StructType gives = new StructType();
+    for (int i = 0; i < names.size(); i++) {
+      gives = gives.add(names.get(i), keyType.apply(i).dataType());
+    }
+    gives = gives.add(ACC, type).add("_version", DataTypes.LongType);
     return ready
         .groupBy(key.toArray(Column[]::new))
         .as(Encoders.row(keyType), Encoders.row(rowType))
@@ -158,7 +160,10 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
     for (InternalRow row : sorted) acc.update(0, step.value(new JoinedRow(acc, row)));
     version += sorted.size();
     kept.update(
-        task.packer.apply(new GenericInternalRow(new Object[] {acc.values()[0], version})).getBytes());
+        task.packer
+            .apply(new GenericInternalRow(new Object[] {acc.values()[0], version}))
+            .copy()
+            .getBytes());
     Object[] all = new Object[groups + 2];
     for (int i = 0; i < groups; i++) all[i] = group.get(i);
     all[groups] = task.writer.apply(acc).get(0);

@@ -44,7 +44,7 @@ import scala.collection.Iterator;
  */
 abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
   private static final String TIME = "__headrace_time";
-  private static final String NO_GROUP = "__headrace_group";
+  private static final String KEY = "__headrace_key_";
   private static final StructType WINDOW =
       new StructType()
           .add("start", DataTypes.TimestampType)
@@ -81,15 +81,18 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
     selected.add(Operator.column(said.get("time").asText()).cast("timestamp").as(TIME));
     selected.addAll(aggregates.arguments());
     int behind = selected.size();
+    // State takes only plain names for the columns of its key.
     List<Column> key = new ArrayList<>();
+    List<Column> given = new ArrayList<>(List.of(col("window")));
     for (String name : Operator.names(said.get("group_by"))) {
-      selected.add(Operator.column(name).as(name));
-      key.add(Operator.column(name));
+      String plain = KEY + key.size();
+      selected.add(Operator.column(name).as(plain));
+      key.add(col(plain));
+      given.add(col(plain).as(name));
     }
-    List<Column> given = new ArrayList<>(key);
     if (groups == 0) {
-      selected.add(lit(0).as(NO_GROUP));
-      key.add(col(NO_GROUP));
+      selected.add(lit(0).as(KEY));
+      key.add(col(KEY));
     }
     Dataset<Row> ready =
         rows.select(selected.toArray(Column[]::new))
@@ -108,7 +111,6 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
             .as(Encoders.row(keyType), Encoders.row(rowType))
             .transformWithState(
                 this, TimeMode.EventTime(), OutputMode.Update(), Encoders.row(gives));
-    given.add(0, col("window"));
     given.addAll(aggregates.results(changes));
     given.add(col("_deleted"));
     given.add(col("_version"));
