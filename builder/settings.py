@@ -30,6 +30,7 @@ class Environment(BaseSettings):
     spark_master: str | None = None
     # How long a check of a draft waits for Spark's word on columns.
     analyze_seconds: float = 4
+    rehearse_seconds: float = 30
     database_url: str | None = Field(None, validation_alias="DATABASE_URL")
     redis_url: str = Field("redis://127.0.0.1:6379/0", validation_alias="REDIS_URL")
 

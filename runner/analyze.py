@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import subprocess
+import sys
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,10 +17,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from runner import sql
-from runner.check import Connections
-from runner.compile import CONF, statements
+from runner.check import Connections, check
+from runner.compile import CONF, PRELUDE, statements
 from runner.graph import Graph, Step
 from runner.jars import spark_jars
+from runner.plan import Plan
 from runner.problems import Problem
 from runner.spark_errors import Cause, causes, judge, sentence
 from runner.step_type import Sink
@@ -73,6 +75,8 @@ def warm_session() -> SparkSession:
         # They write each mistake of a draft, with its stack, as an error of ours.
         logging.getLogger(name).disabled = True
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    # Else Spark finds another Python.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     conf = SparkConf().setAll([*CONF.items(), *_SESSION.items()])
     conf.set("spark.jars", ",".join(map(str, spark_jars())))
     _session = SparkSession(SparkContext.getOrCreate(conf))
@@ -88,6 +92,7 @@ def analyze(graph: Graph, connections: Connections) -> Analysis:
     and all above it stay the same.
     """
     namespace: dict[str, Any] = {"spark": warm_session(), "F": F}
+    exec(compile(PRELUDE, "<prelude>", "exec"), namespace)  # noqa: S102
     namespace["CONNECTIONS"] = {
         name: {"kafka.bootstrap.servers": c.get("bootstrap_servers", "")}
         for name, c in connections.items()
@@ -95,7 +100,8 @@ def analyze(graph: Graph, connections: Connections) -> Analysis:
     analysis = Analysis()
     code: dict[str, str] = {}
     broken: set[str] = set()
-    for id_, statement in statements(graph, connections):
+    drawn = Plan(graph, check(graph, connections).rows)
+    for id_, statement in statements(drawn, connections):
         code[id_] = statement
         above = graph.upstream(id_)
         if above & broken or not above <= code.keys():

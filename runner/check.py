@@ -7,7 +7,7 @@ from typing import Any
 from runner.graph import Edge, Graph, Step
 from runner.problems import Problem
 from runner.rows import Rows
-from runner.step_type import Sink, Source, StepType
+from runner.step_type import Input, Sink, Source, StepType
 
 Connections = Mapping[str, Mapping[str, Any]]
 
@@ -39,7 +39,7 @@ def check(graph: Graph, connections: Connections | None = None) -> Checked:
 def inputs_of(graph: Graph, step: Step, rows: Mapping[str, Rows]) -> dict[str, Any] | None:
     """The rows of each input port, as `emit` takes them; None where any of them is not known."""
     inputs: dict[str, Any] = {}
-    for port in step.step_type.inputs:
+    for port in _ports(step):
         edges = [e for e in graph.edges_into.get(step.id, ()) if _port(step, e) == port.name]
         found = [flowing(graph, edge, rows) for edge in edges]
         if not found or any(f is None for f in found):
@@ -58,8 +58,12 @@ def flowing(graph: Graph, edge: Edge, rows: Mapping[str, Rows]) -> Rows | None:
 
 def _port(step: Step, edge: Edge) -> str:
     """The port an edge ends at: named, or the only one there is."""
-    ports = step.step_type.inputs
+    ports = _ports(step)
     return edge.port or (ports[0].name if len(ports) == 1 else "rows")
+
+
+def _ports(step: Step) -> tuple[Input, ...]:
+    return step.parsed.input_ports() if step.parsed else step.step_type.inputs
 
 
 def _check_step(
@@ -80,7 +84,7 @@ def _check_step(
 
 def _port_problems(graph: Graph, step: Step, rows: Mapping[str, Rows]) -> list[Problem]:
     problems = []
-    ports = {port.name: port for port in step.step_type.inputs}
+    ports = {port.name: port for port in _ports(step)}
     arriving: dict[str, int] = dict.fromkeys(ports, 0)
     for edge in graph.edges_into.get(step.id, ()):
         name = _port(step, edge)

@@ -3,7 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from textwrap import dedent, indent
 from typing import Any
 
@@ -13,12 +13,16 @@ from runner.check import Connections, check, flowing, inputs_of
 from runner.graph import Graph, Step
 from runner.plan import AskedMode, Plan, Segment, between, plan
 from runner.problems import InvalidGraph
-from runner.rows import Rows
-from runner.step_type import Foldable, Sink
+from runner.rows import DELETED, Rows
+from runner.slots import SHUFFLED
+from runner.step_type import Foldable, Sink, StepType, state_operator
+from runner.steps import python_map, python_processor
 from runner.steps.console_sink import ConsoleSink
+from runner.steps.internal_topic import INTERNAL, FromTopic, Shown, ToTopic
 from runner.steps.kafka_records import KafkaRecords
 from runner.steps.kafka_sink import KafkaSink
 from runner.steps.kafka_source import KafkaSource
+from runner.steps.lookup_table import LookupTable
 
 # What every session needs, whoever makes it: the program itself, its host, the warm session.
 CONF = {
@@ -26,7 +30,7 @@ CONF = {
     "spark.sql.variable.substitute": "false",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.shuffle.partitions": str(SHUFFLED),
     # State that serves real-time and micro-batch mode alike.
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -50,13 +54,20 @@ class Job:
     """A pipeline as a program, and what must be there for it to run.
 
     `topics` are the topics it reads and writes, each with its connection, step and use:
-    `read`, `write`, `dead_letters` or `console`; `conf` is Spark's, before the session starts.
+    `read`, `write`, `dead_letters`, `console`, `internal` (from one segment to another, of `kind`
+    table or stream) or `received` (its other end); `conf` is Spark's, before the session starts.
     """
 
+    name: str
     script: str
-    segments: tuple[Segment, ...]
+    plan: Plan = field(compare=False)
     topics: tuple[dict[str, str], ...]
     conf: Mapping[str, str]
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The streaming queries of the program, in the order in which they start."""
+        return self.plan.segments
 
 
 def compile_job(
@@ -79,49 +90,79 @@ def compile_job(
     checked = check(graph, connections)
     if checked.errors:
         raise InvalidGraph(checked.errors)
-    planned = plan(graph, mode)
+    planned = plan(graph, checked.rows, mode)
     if planned.problems:
         raise InvalidGraph(list(planned.problems))
-    program = _Program(graph, checked.rows, name, planned, connections, start, checkpoint_interval)
-    source = program.header() + "".join(program.body()) + "\nspark.streams.awaitAnyTermination()\n"
-    return Job(_formatted(source), planned.segments, tuple(program.topics()), CONF)
+    program = Program(name, planned, connections, start, checkpoint_interval)
+    body = "".join(program.body())
+    source = f"{program.header()}{body}\nspark.streams.awaitAnyTermination()\n"
+    return Job(name, _formatted(source), planned, tuple(program.topics()), CONF)
 
 
-def statements(graph: Graph, connections: Connections) -> list[tuple[str, str]]:
+def statements(
+    planned: Plan, connections: Connections, given: Mapping[str, str] | None = None
+) -> list[tuple[str, str]]:
     """The source of each sound step's DataFrame, a sink's records too, each after all it reads.
 
-    Run in order in one namespace with `spark`, `F` and `CONNECTIONS`, they bind each step's
-    DataFrame to its id. What is not sound, and what lies below it, is left out.
+    Run in order in one namespace with `spark`, `F`, `CONNECTIONS` and what `PRELUDE` defines,
+    they bind each step's DataFrame to its id. What is not sound, and what lies below it, is left
+    out. `given` is, by step, the source of a DataFrame to read in place of a topic, with the
+    columns that Kafka's records have.
     """
-    rows = check(graph, connections).rows
-    program = _Program(graph, rows, "analyze", Plan(), connections, None, "2 minutes")
+    program = Program("analyze", planned, connections, given=given)
     return [
         (step.id, "".join(program.statement(step, observed=False)))
-        for step in graph.in_order
+        for step in program.graph.in_order
         if step.id in program.rows
     ]
 
 
-class _Program:
+# What calls a state operator: the one thing a program needs that PySpark does not have.
+_STATE_OPERATOR = '''
+
+def state_operator(name, *inputs, **options):
+    """The rows of one of the state operators in headrace-operators.jar."""
+    java = getattr(spark._jvm.headrace, name)
+    rows = java.apply([given._jdf for given in inputs], json.dumps(options))
+    return DataFrame(rows, spark)
+
+
+'''
+_PYTHON_IMPORTS = """
+from datetime import UTC, datetime
+from pyspark.sql import Row
+from pyspark.sql.streaming import StatefulProcessor
+"""
+# All that statements may call.
+PRELUDE = (
+    f"import json\nfrom pyspark.sql import DataFrame\n{_PYTHON_IMPORTS}{_STATE_OPERATOR}"
+    f"{python_map.PRELUDE}{python_processor.PRELUDE}"
+)
+
+
+class Program:
     """The parts of one program, in the order in which they are written."""
 
     def __init__(
         self,
-        graph: Graph,
-        rows: Mapping[str, Rows],
         name: str,
         planned: Plan,
         connections: Connections,
-        start: Any,
-        checkpoint_interval: str,
+        start: Any = None,
+        checkpoint_interval: str = "2 minutes",
+        given: Mapping[str, str] | None = None,
     ) -> None:
-        self.graph = graph
+        self.graph = planned.graph
         self.name = name
         self.plan = planned
         self.connections = connections
         self.start = start
         self.checkpoint_interval = checkpoint_interval
-        self.rows = {id_: replace(given, variable=id_) for id_, given in rows.items()}
+        self.given = given or {}
+        self.rows = {id_: replace(known, variable=id_) for id_, known in planned.rows.items()}
+        # What the body turns out to call.
+        self.operators = False
+        self.preludes: dict[str, None] = {}
 
     def header(self) -> str:
         about = "\n".join(
@@ -138,13 +179,23 @@ class _Program:
             for name in used
         )
         default = f"checkpoints/{self.name}"
+        imports, helpers = "from pyspark.sql import SparkSession, functions as F\n", ""
+        if self.operators:
+            imports = "from pyspark.sql import DataFrame, SparkSession, functions as F\n"
+            helpers = _STATE_OPERATOR
+        processors = python_processor.PRELUDE in self.preludes
+        if self.operators or processors:
+            imports = f"import json\n{imports}"
+        if processors:
+            imports += _PYTHON_IMPORTS
+        helpers += "".join(self.preludes)
         checkpoints = f"CHECKPOINTS = spark.conf.get('spark.headrace.checkpoints', {default!r})\n"
         return (
             f'"""{self.name}, drawn in Headrace.\n\n{about}\n"""\n'
-            "from pyspark.sql import SparkSession, functions as F\n\n"
+            f"{imports}\n"
             f"spark = (\nSparkSession.builder.appName({self.name!r})\n{settings}\n"
             ".getOrCreate()\n)\n"
-            f"{checkpoints}CONNECTIONS = {{{clusters}}}\n"
+            f"{checkpoints}CONNECTIONS = {{{clusters}}}\n{helpers}"
         )
 
     def body(self) -> Iterator[str]:
@@ -160,22 +211,79 @@ class _Program:
                 written.add(id_)
                 yield from self.statement(step)
             yield from getattr(self, f"_{segment.shape}")(segment)
+        if any(segment.loads for segment in self.plan.segments):
+            yield from self._loaded()
 
     def statement(self, step: Step, *, observed: bool = True) -> Iterator[str]:
         """A step's DataFrame, bound to its id, counted under it."""
-        config, observe = step.parsed, _observed(step.id) if observed else ""
+        config = step.parsed
+        observe = _observed(step.id) if observed and step.type not in INTERNAL else ""
+        if config is None:
+            return
+        if preamble := config.preamble(step.id):
+            self.preludes[config.prelude] = None
+            yield f"\n\n{preamble}\n"
         yield _comment(step)
         if isinstance(config, KafkaSource):
-            records = config.emit_records(self.start, fetch_at_once=self._in_batches(step))
+            records = config.emit_records(
+                self.start, fetch_at_once=self._in_batches(step), read=self.given.get(step.id, "")
+            )
             if config.has_dead_letters:
                 yield _bound(self._records_of(step.id), records)
                 records = self._records_of(step.id)
             yield _bound(
                 step.id, dedent(config.emit_rows(step.id, records.strip())).strip() + observe
             )
-        elif config is not None:
-            inputs = inputs_of(self.graph, step, self.rows)
-            yield _bound(step.id, dedent(config.emit(**(inputs or {}))).strip() + observe)
+        elif isinstance(config, FromTopic):
+            yield self._received(step, config)
+        else:
+            code = dedent(self._emitted(step, config)).strip()
+            self.operators |= "state_operator(" in code
+            yield _bound(step.id, code + observe)
+
+    def _emitted(self, step: Step, config: StepType) -> str:
+        """The source of a step's DataFrame; of a sink, that of its records."""
+        inputs = inputs_of(self.graph, step, self.rows) or {}
+        if isinstance(config, ToTopic):
+            return f"{inputs['rows']}.select({', '.join(self.record(step.id, inputs['rows']))})"
+        if isinstance(config, LookupTable):
+            return config.emit(read=self.given.get(step.id, ""))
+        if config.state(**inputs) is not None:
+            inputs = {port: _remembered(rows) for port, rows in inputs.items()}
+        more = {"step": step.id} if config.prelude else {}
+        return config.emit(**inputs, **more)
+
+    def _received(self, step: Step, config: FromTopic) -> str:
+        topic = config.topic_of(self.name)
+        fetch = ".option('kafka.fetch.max.wait.ms', 10)" if self._in_batches(step) else ""
+        records = (
+            self.given.get(step.id)
+            or f"""
+            spark.readStream.format("kafka")
+            .options(**CONNECTIONS[{config.connection!r}])
+            .option('subscribe', {topic!r})
+            .option('startingOffsets', 'earliest')
+            .option('includeHeaders', True)
+            {fetch}
+            .load()
+        """
+        )
+        ends = [(s.id, s.parsed) for s in self.graph.steps if isinstance(s.parsed, ToTopic)]
+        (sent,) = (id_ for id_, end in ends if end.came == config.came)
+        rows = self.into(sent)
+        return _bound(
+            step.id, dedent(config.emit_rows(rows, f"{config.of}.schema", records.strip()))
+        )
+
+    def _loaded(self) -> Iterator[str]:
+        """The start of segments that first take in what their topics hold."""
+        segments = [s for s in self.plan.segments if s.loads]
+        yield "\n# What the topics hold is taken in first, so that rows meet whole tables.\n"
+        for segment in segments:
+            yield f"{self._writer(segment)}.trigger(availableNow=True).start().awaitTermination()\n"
+        yield "spark.streams.resetTerminated()\n"
+        for segment in segments:
+            yield f"{self._writer(segment)}{self._trigger(segment).strip()}.start()\n"
 
     def topics(self) -> Iterator[dict[str, str]]:
         for step in self.graph.in_order:
@@ -188,6 +296,16 @@ class _Program:
                     yield {**about, "pattern": config.topic_pattern}
                 for topic in config.topics:
                     yield {**about, "topic": topic}
+            if isinstance(config, ToTopic):
+                about = {"connection": config.connection, "step": config.of, "use": "internal"}
+                yield {
+                    **about,
+                    "topic": config.topic_of(self.name),
+                    "kind": self.rows[step.id].kind,
+                }
+            if isinstance(config, FromTopic):
+                about = {"connection": config.connection, "step": step.id, "use": "received"}
+                yield {**about, "topic": config.topic_of(self.name)}
             if isinstance(config, KafkaSource) and config.has_dead_letters:
                 topic = self._internal(step.id, "dead-letters")
                 about = {"connection": config.connection, "step": step.id}
@@ -196,15 +314,18 @@ class _Program:
                 about = {"connection": config.connection, "step": step.id, "use": "write"}
                 yield {**about, "topic": config.topic}
             if isinstance(config, ConsoleSink) and segment.shape != "batch" and segment.connection:
-                about = {"connection": segment.connection, "step": step.id, "use": "console"}
-                yield {**about, "topic": self._internal(step.id, "console")}
+                shown = self._shown(step.id)
+                about = {"connection": segment.connection, "step": shown, "use": "console"}
+                yield {**about, "topic": self._internal(shown, "console")}
 
     def _query(self, segment: Segment) -> Iterator[str]:
         (sink,) = segment.sinks
         step = self.graph.by_id[sink]
         yield _comment(step)
-        records = f"{self._into(sink)}.select({', '.join(self._record(sink, self._into(sink)))})"
-        yield _bound(sink, records + _observed(sink) + self._started(segment))
+        records = f"{self.into(sink)}.select({', '.join(self.record(sink, self.into(sink)))})"
+        observe = "" if step.type in INTERNAL else _observed(sink)
+        bound = self._writer(segment) if segment.loads else sink
+        yield _bound(bound, records + observe + self._started(segment))
 
     def _folded(self, segment: Segment) -> Iterator[str]:
         """Each sink's records as a column, null where it gets none; then one query for all."""
@@ -215,14 +336,17 @@ class _Program:
             assert isinstance(config, Foldable)
             known[id_] = config.fold(self._arriving(id_, known))
             counts.append((id_, known[id_]))
-        headers = any(
-            isinstance(c, KafkaSink) and c.headers
-            for c in (self.graph.by_id[s].parsed for s in segment.sinks)
-        )
+        records = {s: self.record(s, self._arriving(s, known)) for s in segment.sinks}
+        headers = any(len(record) > 3 for record in records.values())
+        for sent in (s for s in segment.sinks if self.graph.by_id[s].type == "to_topic"):
+            # Who receives them asks these steps for their columns.
+            for id_ in between(self.graph, segment.trunk, (sent,)):
+                yield from self.statement(self.graph.by_id[id_], observed=False)
         for sink in segment.sinks:
             rows = self._arriving(sink, known)
-            counts.append((sink, rows))
-            record = self._record(sink, rows)
+            if self.graph.by_id[sink].type not in INTERNAL:
+                counts.append((sink, rows))
+            record = records[sink]
             if headers and len(record) == 3:
                 record.append(_NO_HEADERS)
             struct = f"F.struct({', '.join(record)})"
@@ -235,9 +359,10 @@ class _Program:
             for id_, rows in counts
         )
         each = f"F.explode(F.array_compact(F.array({', '.join(segment.sinks)})))"
+        bound = f"{self._writer(segment)} = " if segment.loads else ""
         yield (
             f"\n# One query writes {', '.join(segment.sinks)}, so that its rows are read once.\n"
-            f"(\n{segment.trunk}{observed}\n.select({each}.alias('record'))"
+            f"{bound}(\n{segment.trunk}{observed}\n.select({each}.alias('record'))"
             f".select('record.*'){self._started(segment)}\n)\n"
         )
 
@@ -249,30 +374,32 @@ class _Program:
             lines += self.statement(self.graph.by_id[id_], observed=False)
             lines.append(_count(id_, id_))
         for sink in segment.sinks:
-            rows = self._into(sink)
+            rows = self.into(sink)
             config = self.graph.by_id[sink].parsed
             lines.append(_comment(self.graph.by_id[sink]))
             if isinstance(config, ConsoleSink):
-                begin = f'{{"step": "{sink}", "row": '
+                begin = f'{{"step": "{self._shown(sink)}", "row": '
                 line = f"F.concat(F.lit({begin!r}), {config.row(rows)}, F.lit('}}'))"
                 lines.append(
                     f"for (line,) in {rows}.select({line}).limit({config.rows}).collect():\n"
                     "    print(line)\n"
                 )
-            elif isinstance(config, KafkaSink):
-                records = f"{rows}.select({', '.join(config.record(rows))})"
+            else:
+                records = f"{rows}.select({', '.join(self.record(sink, rows))})"
                 lines.append(
                     f'{records}.write.format("kafka")'
-                    f".options(**CONNECTIONS[{config.connection!r}]).save()\n"
+                    f".options(**CONNECTIONS[{getattr(config, 'connection', '')!r}]).save()\n"
                 )
-            lines.append(_count(sink, str(rows)))
+            if self.graph.by_id[sink].type not in INTERNAL:
+                lines.append(_count(sink, str(rows)))
         lines.append(f"{segment.trunk}.unpersist()\n")
         function = f"write_{segment.trunk}"
+        bound = f"{self._writer(segment)} = " if segment.loads else ""
         yield (
             f"\n\ndef {function}(batch, batch_id):\n"
             "    # The batch is read once, whole, and kept while every sink reads it.\n"
             f"{indent(''.join(lines), '    ')}\n\n"
-            f"(\n{segment.trunk}.writeStream.foreachBatch({function})"
+            f"{bound}(\n{segment.trunk}.writeStream.foreachBatch({function})"
             f"{self._options(segment)}\n)\n"
         )
 
@@ -287,13 +414,16 @@ class _Program:
             f"(\n{dedent(letters).strip()}{dropped}{self._started(segment)}\n)\n"
         )
 
-    def _record(self, sink: str, rows: Rows) -> list[str]:
+    def record(self, sink: str, rows: Rows) -> list[str]:
+        """The parts of each record of a sink, as the Python source of columns."""
         config = self.graph.by_id[sink].parsed
         if isinstance(config, KafkaSink):
             return config.record(rows)
+        if isinstance(config, ToTopic):
+            return config.record(rows, config.topic_of(self.name))
         assert isinstance(config, ConsoleSink)
         return [
-            f"F.lit({self._internal(sink, 'console')!r}).alias('topic')",
+            f"F.lit({self._internal(self._shown(sink), 'console')!r}).alias('topic')",
             "F.lit(None).cast('string').alias('key')",
             f"{config.row(rows)}.alias('value')",
         ]
@@ -306,17 +436,36 @@ class _Program:
         )
 
     def _options(self, segment: Segment) -> str:
-        trigger = ""
-        if segment.mode == "real_time":
-            trigger = f"\n.trigger(realTime={self.checkpoint_interval!r})"
-        elif segment.shape == "dead_letters":
-            trigger = "\n.trigger(processingTime='1 second')"
+        start = "" if segment.loads else f"{self._trigger(segment)}\n.start()"
+        mode = "append" if segment.appends else "update"
         return (
             f"\n.option('checkpointLocation', CHECKPOINTS + {'/' + segment.checkpoint!r})"
-            f"\n.queryName({segment.id!r})\n.outputMode('update'){trigger}\n.start()"
+            f"\n.queryName({segment.id!r})\n.outputMode({mode!r}){start}"
         )
 
-    def _into(self, sink: str) -> Rows:
+    def _trigger(self, segment: Segment) -> str:
+        if segment.mode == "real_time":
+            return f"\n.trigger(realTime={self.checkpoint_interval!r})"
+        if segment.shape == "dead_letters":
+            return "\n.trigger(processingTime='1 second')"
+        if segment.loads:
+            return "\n.trigger(processingTime='0 seconds')"
+        return ""
+
+    def _writer(self, segment: Segment) -> str:
+        """What the writer of a segment that is started twice is called."""
+        name = f"write_{segment.id}"
+        while name in self.graph.by_id:
+            name += "_"
+        return name
+
+    def _shown(self, sink: str) -> str:
+        """The step whose rows a console shows: another one's, where the plan added it."""
+        config = self.graph.by_id[sink].parsed
+        return config.of if isinstance(config, Shown) else sink
+
+    def into(self, sink: str) -> Rows:
+        """The rows that arrive at a sink."""
         return self._arriving(sink, self.rows)
 
     def _arriving(self, step: str, known: Mapping[str, Rows]) -> Rows:
@@ -336,6 +485,20 @@ class _Program:
 
     def _internal(self, step: str, use: str) -> str:
         return f"headrace.{self.name}.{step}.{use}"
+
+
+def _remembered(rows: Rows) -> Rows:
+    """Rows on their way into a state: neither deletions of a stream nor repeats count there."""
+    if rows.kind != "stream":
+        return rows
+    if rows.has_deletions:
+        rows = replace(rows, variable=f"{rows}.where({'NOT ' + DELETED!r})")
+    if rows.repeats and rows.version is not None:
+        code = state_operator(
+            "DropRepeats", rows, key=[], lane=list(rows.lane), version=[rows.version]
+        )
+        rows = replace(rows, variable=code)
+    return rows
 
 
 def _bound(name: str, code: str) -> str:

@@ -17,6 +17,7 @@ from runner.problems import InvalidGraph, Problem
 from runner.sql import suggestion
 from runner.step_type import StepType
 from runner.steps import STEP_TYPES
+from runner.steps.internal_topic import INTERNAL
 
 MAX_STEPS = 2_000
 MAX_EDGES = 10_000
@@ -24,7 +25,7 @@ MAX_DEPTH = 40
 MAX_TEXT = 20_000
 
 # Names the generated program uses for itself.
-_TAKEN = {"spark", "print"}
+_TAKEN = {"spark", "print", "json", "datetime", "state_operator", "call_for_each", "plain"}
 _ID = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
@@ -51,7 +52,7 @@ class Step(_Part):
 
     @property
     def step_type(self) -> builtins.type[StepType]:
-        return STEP_TYPES[self.type]
+        return STEP_TYPES.get(self.type) or INTERNAL[self.type]
 
     @property
     def title(self) -> str:

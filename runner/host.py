@@ -29,6 +29,7 @@ from runner.graph import Graph, read_graph
 from runner.launch import IDENTITY, this_process
 from runner.metrics import Metrics, Offsets
 from runner.samples import ConsoleTopics, Output, Samples
+from runner.slots import slots
 from runner.spark_errors import Judged, causes, judge
 from runner.topics import NotReady, make_ready
 
@@ -377,20 +378,14 @@ def _locked(checkpoints: Path) -> int:
 def _slots(graph: Graph, segments: list[dict[str, Any]], partitions: dict[str, int]) -> int:
     """How many tasks must be able to run at once.
 
-    Real-time tasks never end: one for each partition that is read and each that is shuffled.
     Batches, and tables read beforehand, come and go; four more serve them.
     """
-    shuffled = 2
-    taken = 0
-    for segment in segments:
-        if segment["mode"] != "real_time":
-            continue
-        for id_ in segment["steps"]:
-            step = graph.by_id[id_]
-            if step.type != "lookup_table":
-                taken += partitions.get(id_, 0)
-            if step.step_type.stateful:
-                taken += shuffled
+    streamed = {
+        id_: count
+        for id_, count in partitions.items()
+        if id_ not in graph.by_id or graph.by_id[id_].type != "lookup_table"
+    }
+    taken = sum(slots(segment, streamed) for segment in segments)
     return taken + max(4, os.cpu_count() or 1)
 
 

@@ -2,14 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
 from typing import Any, Literal
 
+from runner.check import flowing
+from runner.cut import Cut, cut
 from runner.graph import Graph, Step
 from runner.problems import Problem
+from runner.rows import Rows
 from runner.step_type import Foldable, Sink, Source
 from runner.steps.console_sink import ConsoleSink
+from runner.steps.internal_topic import INTERNAL, FromTopic, ToTopic
 from runner.steps.kafka_records import KafkaRecords
 from runner.steps.kafka_sink import KafkaSink
 from runner.steps.kafka_source import KafkaSource
@@ -29,7 +34,8 @@ class Segment:
 
     `trunk` is the last step that all its sinks share, `connection` the Kafka that its records
     go to (None where it writes none). `checkpoint` names its folder: another name as soon as
-    the state that is there would no longer fit.
+    the state that is there would no longer fit. `appends` where each row comes once, when it is
+    final; `loads` where what the topics hold is taken in before it runs on.
     """
 
     id: str
@@ -43,59 +49,127 @@ class Segment:
     checkpoint: str
     # The step at fault and the reason, for each thing that keeps it from real-time mode.
     hindrances: tuple[tuple[str, str], ...] = ()
+    appends: bool = False
+    loads: bool = False
+    # Steps that people drew, without those of the plan; how often its rows are shuffled.
+    drawn: tuple[str, ...] = ()
+    shuffles: int = 0
+    # The plan's own sources: what it reads of internal topics.
+    receives: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        return {"id": self.id, "mode": self.mode, "reason": self.reason, "steps": list(self.steps)}
+        return {
+            "id": self.id,
+            "mode": self.mode,
+            "reason": self.reason,
+            "steps": list(self.drawn),
+            "shuffles": self.shuffles,
+            "receives": list(self.receives),
+        }
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The segments of a pipeline; `problems` where a mode was asked for that can't hold."""
+    """The segments of a pipeline; `problems` where it can't be planned as asked.
 
+    `graph` has the steps that the plan adds (the ends of internal topics), `rows` those of each.
+    """
+
+    graph: Graph = field(default_factory=Graph)
+    rows: Mapping[str, Rows] = field(default_factory=dict)
     segments: tuple[Segment, ...] = ()
     problems: tuple[Problem, ...] = field(default=())
 
     def segment_of(self, step: str) -> Segment | None:
         return next((s for s in self.segments if step in s.steps), None)
 
-    def as_text(self) -> str:
-        """The plan for people, segment by segment."""
+    def as_text(self, name: str) -> str:
+        """The plan of the pipeline called `name` for people, segment by segment."""
         lines = []
         for segment in self.segments:
             mode = segment.mode.replace("_", "-")
             lines.append(f"segment {segment.id}: {mode}. {segment.reason}")
-            lines.append(f"  steps: {' → '.join(segment.steps)}")
+            for id_ in segment.steps:
+                config = self.graph.by_id[id_].parsed
+                if isinstance(config, FromTopic):
+                    lines.append(f"  reads: {config.topic_of(name)}")
+            lines.append(f"  steps: {' → '.join(segment.drawn)}")
+            for id_ in segment.steps:
+                config = self.graph.by_id[id_].parsed
+                if isinstance(config, ToTopic):
+                    kind = self.rows[id_].kind
+                    lines.append(f"  writes: {config.topic_of(name)} (the {kind} {config.of})")
+            if segment.loads:
+                lines.append("  takes in what its topics hold before it runs on")
             lines.append(f"  checkpoint: {segment.checkpoint}")
+            shuffles = "once" if segment.shuffles == 1 else f"{segment.shuffles} times"
+            if segment.shuffles:
+                lines.append(f"  shuffles its rows {shuffles}")
         return "\n".join(lines) + "\n"
 
 
-def plan(graph: Graph, mode: AskedMode = "auto") -> Plan:
-    """The segments of a graph that `check` finds sound, in the mode asked for.
+def plan(graph: Graph, rows: Mapping[str, Rows], mode: AskedMode = "auto") -> Plan:
+    """The segments of a graph that `check` finds sound, with the rows that `check` tells.
 
     `auto` is real-time wherever every step of a segment can, otherwise micro-batch; the
     segment's reason names the step that decides.
     """
+    done = cut(graph, rows)
     segments: list[Segment] = []
-    problems: list[Problem] = []
-    for sinks, trunk in _groups(graph):
-        segment = _segment(graph, sinks, trunk, mode)
+    problems: list[Problem] = list(done.problems)
+    for sinks, trunk in _groups(done):
+        segment = _segment(done, sinks, trunk, mode, {s.id for s in segments})
         segments.append(segment)
         if mode == "real_time":
             problems += [
-                Problem(step, None, f"{_sentence(graph, step, why)} Choose micro-batch or auto.")
+                Problem(
+                    step, None, _sentence(done.graph, step, why) + " Choose micro-batch or auto."
+                )
                 for step, why in segment.hindrances
             ]
-    segments += _dead_letters(graph, segments)
-    return Plan(tuple(segments), tuple(problems))
+    segments = _loading(done, _in_order(done.graph, segments))
+    segments += _dead_letters(done.graph, segments)
+    return Plan(done.graph, done.rows, tuple(segments), tuple(problems))
 
 
-def _groups(graph: Graph) -> Iterator[tuple[tuple[str, ...], str]]:
+def _in_order(graph: Graph, segments: list[Segment]) -> list[Segment]:
+    """The segments, each after those whose internal topics it reads."""
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for segment in segments:
+        sorter.add(segment.id, *(s.id for s in _feeding(graph, segments, segment)))
+    by_id = {segment.id: segment for segment in segments}
+    return [by_id[id_] for id_ in sorter.static_order()]
+
+
+def _feeding(graph: Graph, segments: list[Segment], segment: Segment) -> Iterator[Segment]:
+    for id_ in segment.steps:
+        config = graph.by_id[id_].parsed
+        if isinstance(config, FromTopic):
+            for other in segments:
+                ends = (graph.by_id[sink].parsed for sink in other.sinks)
+                if any(isinstance(e, ToTopic) and e.came == config.came for e in ends):
+                    yield other
+
+
+def _loading(done: Cut, segments: list[Segment]) -> list[Segment]:
+    """Mark those that need whole tables before they run on, and all that these come from."""
+    loading: set[str] = set()
+    for segment in reversed(segments):
+        if segment.id in loading or any(
+            done.states[s].loads for s in segment.steps if s in done.states
+        ):
+            loading |= {segment.id, *(s.id for s in _feeding(done.graph, segments, segment))}
+    return [replace(s, loads=s.id in loading) for s in segments]
+
+
+def _groups(done: Cut) -> Iterator[tuple[tuple[str, ...], str]]:
     """The sinks that can share one query, with the last step that they all read through."""
+    graph = done.graph
     groups: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
     for step in graph.in_order:
         if issubclass(step.step_type, Sink):
             above = graph.upstream(step.id)
-            stateful = frozenset(i for i in above if graph.by_id[i].step_type.stateful)
+            stateful = frozenset(i for i in above if i in done.states)
             groups.setdefault((stateful, _streams(graph, above)), []).append(step.id)
     for sinks in groups.values():
         trunk = _trunk(graph, sinks) if len(sinks) > 1 else None
@@ -134,14 +208,20 @@ def _passes(graph: Graph, step: str, sink: str) -> bool:
     return True
 
 
-def _segment(graph: Graph, sinks: tuple[str, ...], trunk: str, mode: AskedMode) -> Segment:
+def _segment(
+    done: Cut, sinks: tuple[str, ...], trunk: str, mode: AskedMode, names: set[str]
+) -> Segment:
+    graph = done.graph
     used = set(sinks).union(*(graph.upstream(sink) for sink in sinks))
     steps = tuple(step.id for step in graph.in_order if step.id in used)
     connection = _connection(graph, steps, sinks)
     shape = _shape(graph, sinks, trunk, connection)
-    hindrances = tuple(_hindrances(graph, steps, trunk, shape, connection))
-    id_ = sinks[0] if len(sinks) == 1 else trunk
-    stateful = [s for s in steps if graph.by_id[s].step_type.stateful]
+    hindrances = tuple(_hindrances(done, steps, trunk, shape, connection))
+    drawn = tuple(id_ for id_ in steps if graph.by_id[id_].type not in INTERNAL)
+    id_ = sinks[0] if len(sinks) == 1 and sinks[0] in drawn else trunk
+    while id_ in names:
+        id_ += "_"
+    stateful = [s for s in steps if s in done.states]
     chosen: Mode = "real_time"
     reason = "Every step can run record by record."
     if hindrances:
@@ -149,6 +229,7 @@ def _segment(graph: Graph, sinks: tuple[str, ...], trunk: str, mode: AskedMode) 
     elif mode == "micro_batch":
         chosen, reason = "micro_batch", "Micro-batch was asked for."
     kept = stateful + sorted(_streams(graph, frozenset(steps)))
+    repeating = [s for s in stateful if drops_repeats(graph, done.rows, s)]
     return Segment(
         id=id_,
         mode=chosen,
@@ -158,17 +239,27 @@ def _segment(graph: Graph, sinks: tuple[str, ...], trunk: str, mode: AskedMode) 
         trunk=trunk,
         shape=shape,
         connection=connection,
-        checkpoint=f"{stateful[-1] if stateful else id_}-{_signature(graph, kept)}",
+        checkpoint=f"{stateful[-1] if stateful else id_}-{_signature(done, kept)}",
         hindrances=hindrances,
+        appends=any(done.states[s].appends for s in stateful),
+        drawn=drawn,
+        shuffles=len(stateful) + len(repeating),
+        receives=tuple(id_ for id_ in steps if graph.by_id[id_].type == "from_topic"),
     )
+
+
+def drops_repeats(graph: Graph, rows: Mapping[str, Rows], step: str) -> bool:
+    """Whether rows may come to a stateful step twice, by way of an internal topic."""
+    given = (flowing(graph, edge, rows) for edge in graph.edges_into.get(step, ()))
+    return any(r is not None and r.repeats and r.version is not None for r in given)
 
 
 def _connection(graph: Graph, steps: tuple[str, ...], sinks: tuple[str, ...]) -> str | None:
     """The Kafka to write to: the sinks' own, or for a console that of the rows it shows."""
-    for type_, among in ((KafkaSink, sinks), (KafkaRecords, steps)):
+    for types, among in (((KafkaSink, ToTopic), sinks), ((KafkaRecords, FromTopic), steps)):
         for id_ in among:
             config = graph.by_id[id_].parsed
-            if isinstance(config, type_):
+            if isinstance(config, types):
                 return config.connection
     return None
 
@@ -180,7 +271,8 @@ def _shape(graph: Graph, sinks: tuple[str, ...], trunk: str, connection: str | N
         return "query"
     configs = [graph.by_id[sink].parsed for sink in sinks]
     one_cluster = all(
-        isinstance(c, ConsoleSink) or (isinstance(c, KafkaSink) and c.connection == connection)
+        isinstance(c, ConsoleSink)
+        or (isinstance(c, KafkaSink | ToTopic) and c.connection == connection)
         for c in configs
     )
     foldable = all(
@@ -198,8 +290,9 @@ def between(graph: Graph, trunk: str, sinks: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _hindrances(
-    graph: Graph, steps: tuple[str, ...], trunk: str, shape: Shape, connection: str | None
+    done: Cut, steps: tuple[str, ...], trunk: str, shape: Shape, connection: str | None
 ) -> Iterator[tuple[str, str]]:
+    graph = done.graph
     for id_ in steps:
         step = graph.by_id[id_]
         reason = step.parsed.batches_only() if step.parsed else None
@@ -207,11 +300,27 @@ def _hindrances(
             yield id_, reason
         if twice := _read_twice(graph, step):
             yield id_, f"its inputs come from {twice} by two ways, and real-time reads it once"
+        if _brings_states_together(done, step):
+            yield (
+                id_,
+                "what flows into it was already remembered, which only batches bring together",
+            )
     if shape == "batch" and connection is not None:
         yield (
             trunk,
             "what follows it can't be written by one query, so each batch is kept and shared",
         )
+
+
+def _brings_states_together(done: Cut, step: Step) -> bool:
+    """Whether a union would follow a stateful operator, which real-time mode refuses."""
+    edges = done.graph.edges_into.get(step.id, ())
+    given = [flowing(done.graph, edge, done.rows) for edge in edges]
+    if sum(r is not None and r.kind != "lookup" for r in given) < 2:
+        return False
+    above = frozenset().union(*(done.graph.upstream(e.from_) | {e.from_} for e in edges))
+    joins = step.id in done.states and drops_repeats(done.graph, done.rows, step.id)
+    return joins or bool(above & done.states.keys())
 
 
 def _read_twice(graph: Graph, step: Step) -> str | None:
@@ -242,10 +351,17 @@ def _dead_letters(graph: Graph, segments: list[Segment]) -> Iterator[Segment]:
                 trunk=step.id,
                 shape="dead_letters",
                 connection=config.connection,
-                checkpoint=f"{step.id}_dead_letters-{_signature(graph, [step.id])}",
+                checkpoint=f"{step.id}_dead_letters-{_signature(Cut(graph, {}), [step.id])}",
+                drawn=(step.id,),
             )
 
 
-def _signature(graph: Graph, steps: list[str]) -> str:
-    parts = [[id_, graph.by_id[id_].parsed.signature()] for id_ in steps]  # type: ignore[union-attr]
+def _signature(done: Cut, steps: list[str]) -> str:
+    parts: list[Any] = []
+    for id_ in steps:
+        config = done.graph.by_id[id_].parsed
+        assert config is not None
+        parts.append([id_, config.signature()])
+        if id_ in done.states:
+            parts.append([[c.name, c.type] for c in done.states[id_].keeps])
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:10]

@@ -19,6 +19,14 @@ SOURCE_COLUMNS = {
 
 # True in a row of a table that says its key is gone.
 DELETED = "_deleted"
+# Which change of its key a row of a table is: it only grows, also when a crash repeats rows.
+VERSION = "_version"
+
+# Columns that say where a row comes from. Steps that compute columns leave them alone.
+PROVENANCE = {"_topic", "_partition", "_offset", DELETED, VERSION}
+
+# Spark moves rows of equal keys to one place; rows of different ones may then overtake each other.
+SHUFFLED = "_shuffled"
 
 
 @dataclass(frozen=True)
@@ -37,11 +45,19 @@ class Rows:
     a Rows into a string gives it. Where several sinks share one query, the steps on the way to
     each are no DataFrames of their own but `folded` into it: `bindings` then says what a column
     is worth in terms of the DataFrame's columns, and `conditions` which of its rows are meant.
+
+    `lane` and `version` name a row, so that one that a crash repeats can be told: within a lane
+    (the columns' values taken together) the version only grows. A row of a `sql` step may have
+    no name. `repeats` is true where rows come by way of an internal topic, repeats and all.
     """
 
     kind: Kind
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
+    lane: tuple[str, ...] = ()
+    version: str | None = None
+    origins: frozenset[str] = frozenset()
+    repeats: bool = False
     variable: str = ""
     folded: bool = False
     bindings: dict[str, str] = field(default_factory=dict)
@@ -71,6 +87,24 @@ class Rows:
         new = {column.name: column for column in columns}
         kept = tuple(new.pop(c.name, c) for c in self.columns)
         return replace(self, columns=kept + tuple(new.values()))
+
+    def having(self, columns: tuple[Column, ...]) -> Self:
+        """These rows with other columns."""
+        return replace(self, columns=columns)
+
+    def shuffled(self, parts: list[str]) -> tuple["Rows", str]:
+        """These rows once they were brought together by some columns, which splits their lanes.
+
+        `parts` are the columns' sources; with the rows comes that of the hidden column that says
+        in which part of its lane a row is.
+        """
+        name = SHUFFLED
+        while name in self.names:
+            name += "_"
+        rows = replace(self.with_columns(Column(name, "bigint")), repeats=False)
+        if self.lane:
+            rows = replace(rows, lane=(*self.lane, name))
+        return rows, f"F.xxhash64({', '.join(parts)}).alias({name!r})"
 
     def expression(self, text: str) -> str:
         """A user's expression over these rows, as SQL over the DataFrame's columns."""

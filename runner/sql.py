@@ -140,6 +140,46 @@ def read(text: str) -> exp.Expr:
     """The tree of one allowed expression. Raises NotAllowed with a sentence for its author."""
     if not text.strip():
         raise NotAllowed("Write an expression.")
+    tree = _parsed(text)
+    _check_nodes(tree)
+    return tree
+
+
+@lru_cache(maxsize=512)
+def read_query(text: str) -> exp.Query:
+    """The tree of one SELECT over inputs by name. Raises NotAllowed with a sentence.
+
+    It computes, filters, joins and puts together (UNION ALL) the rows of its inputs; what
+    looks at many rows has steps of its own.
+    """
+    if not text.strip():
+        raise NotAllowed("Write a SELECT.")
+    tree = _parsed(text)
+    if not isinstance(tree, exp.Select | exp.Union):
+        raise NotAllowed("Write one SELECT … FROM …, with the names of the inputs as tables.")
+    _check_nodes(tree, query=True)
+    if not inputs_of_query(tree):
+        raise NotAllowed("The SELECT reads no input; name one after FROM, such as rows.")
+    return tree
+
+
+def inputs_of_query(tree: exp.Expr) -> tuple[str, ...]:
+    """The names after FROM and JOIN, in order, each once."""
+    return tuple(dict.fromkeys(table.name for table in tree.find_all(exp.Table)))
+
+
+def query_template(tree: exp.Query) -> str:
+    """A query written anew for PySpark's `spark.sql`, each input as `{name}`."""
+    tree = tree.copy()
+    for table in list(tree.find_all(exp.Table)):
+        alias = table.alias or table.name
+        table.set("this", exp.to_identifier(f"headrace input {table.name}", quoted=True))
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    text = _written(tree).replace("{", "{{").replace("}", "}}")
+    return re.sub(r"`headrace input ((?:[^`]|``)*)`", r"{\1}", text)
+
+
+def _parsed(text: str) -> exp.Expr:
     if len(text) > MAX_LENGTH:
         raise NotAllowed(f"An expression may be {MAX_LENGTH:,} characters long; split this one.")
     if "${" in text:
@@ -158,9 +198,7 @@ def read(text: str) -> exp.Expr:
         raise NotAllowed(_sentence(error)) from None
     if len(trees) != 1 or trees[0] is None:
         raise NotAllowed("Write one expression, without a semicolon.")
-    tree = trees[0]
-    _check_nodes(tree)
-    return tree
+    return trees[0]
 
 
 def regenerate(text: str, bindings: Mapping[str, str] | None = None) -> str:
@@ -286,12 +324,14 @@ def _check_depth(tokens: list[sqlglot.Token]) -> None:
         raise NotAllowed("The expression has too many parts; split it over several steps.")
 
 
-def _check_nodes(tree: exp.Expr) -> None:
+def _check_nodes(tree: exp.Expr, *, query: bool = False) -> None:
     for count, node in enumerate(tree.walk()):
         if count > MAX_NODES:
             raise NotAllowed("The expression has too many parts; split it over several steps.")
         if isinstance(node, exp.Anonymous):
             _check_function(node)
+        elif query and type(node) in _QUERY_NODES:
+            _check_query_node(node)
         elif isinstance(node, exp.Star):
             raise NotAllowed("* stands for no value here; name the columns.")
         elif isinstance(node, exp.Query | exp.Subquery | exp.Exists):
@@ -304,6 +344,41 @@ def _check_nodes(tree: exp.Expr) -> None:
             raise NotAllowed(f"{node.key.upper()} is not allowed in an expression.")
     if isinstance(tree, exp.Alias):
         raise NotAllowed(f"Leave out AS {tree.alias}; the column's name has a field of its own.")
+
+
+def _check_query_node(node: exp.Expr) -> None:
+    clauses = {
+        "group": "GROUP BY belongs into an aggregate step.",
+        "having": "HAVING belongs into an aggregate step.",
+        "distinct": "DISTINCT belongs into a deduplicate step.",
+        "order": "Rows of a stream have no order; leave out ORDER BY.",
+        "limit": "A stream has no end; leave out LIMIT.",
+        "qualify": "QUALIFY looks at many rows; use an aggregate step.",
+        "windows": "WINDOW looks at many rows; use an aggregate step.",
+    }
+    for clause, message in clauses.items():
+        value = node.args.get(clause)
+        if value and not (clause == "distinct" and isinstance(node, exp.Union) and value is True):
+            raise NotAllowed(message)
+    if isinstance(node, exp.Union) and node.args.get("distinct"):
+        raise NotAllowed("UNION drops repeats and so looks at many rows; write UNION ALL.")
+    allowed = _QUERY_ARGS.get(type(node))
+    for name, value in node.args.items():
+        if allowed is not None and value and name not in allowed:
+            raise NotAllowed(f"{name.replace('_', ' ').upper()} has no place in this SELECT.")
+    if isinstance(node, exp.Table) and (not isinstance(node.this, exp.Identifier) or node.db):
+        raise NotAllowed("FROM takes the name of an input only.")
+
+
+# The clauses of a SELECT that `sql` steps may use.
+_QUERY_ARGS: dict[type[exp.Expr], set[str]] = {
+    exp.Select: {"expressions", "from", "from_", "where", "joins", "kind"},
+    exp.Union: {"this", "expression", "distinct", "by_name"},
+    exp.Join: {"this", "on", "using", "side", "kind"},
+    exp.Table: {"this", "alias"},
+    exp.Subquery: {"this", "alias"},
+}
+_QUERY_NODES = {*_QUERY_ARGS, exp.From, exp.Where, exp.TableAlias, exp.Star}
 
 
 def _check_function(call: exp.Anonymous) -> None:

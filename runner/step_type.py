@@ -7,12 +7,29 @@ from typing import Any, ClassVar, Literal
 
 from runner import sql
 from runner.fields import Config
-from runner.rows import Kind, Rows
+from runner.rows import PROVENANCE, Column, Kind, Rows
 
 Group = Literal["Sources", "Rows", "State", "Sinks"]
 
 # What a step says of its own configuration: the field at fault, and the sentence.
 Fault = tuple[str | None, str]
+
+
+@dataclass(frozen=True)
+class State:
+    """What a step remembers, as far as the plan must know it.
+
+    `watermark`: it goes by the time of events, of which a query has one clock. `closes`: Spark
+    lets nothing stateful follow it in the same query. `appends`: each of its rows comes once.
+    `keeps`: the columns of the rows that are kept whole. `loads`: a table that must be whole
+    before the first row meets it.
+    """
+
+    watermark: bool = False
+    closes: bool = False
+    appends: bool = False
+    keeps: tuple[Column, ...] = ()
+    loads: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,7 +55,10 @@ class StepType(Config):
     inputs: ClassVar[tuple[Input, ...]] = (Input(),)
     outputs: ClassVar[tuple[str, ...]] = ("rows",)
     outputs_from: ClassVar[str | None] = None
-    stateful: ClassVar[bool] = False
+    # The field that names the input ports, where they are not always the same.
+    inputs_from: ClassVar[str | None] = None
+    # Source that a program with such a step needs once.
+    prelude: ClassVar[str] = ""
     real_time: ClassVar[bool] = True
 
     def emit(self, *args: Any, **kwargs: Any) -> str:
@@ -52,6 +72,14 @@ class StepType(Config):
         """What is wrong with this configuration, given what flows in."""
         yield from ()
 
+    def input_ports(self) -> tuple[Input, ...]:
+        """The input ports of a step configured like this."""
+        return self.inputs
+
+    def preamble(self, step: str) -> str:
+        """Source that stands before the step's own statement in the program."""
+        return ""
+
     def output_names(self) -> tuple[str, ...]:
         """The output ports of a step configured like this."""
         return self.outputs
@@ -59,6 +87,18 @@ class StepType(Config):
     def output(self, rows: Rows, name: str | None) -> Rows:
         """The part of this step's rows that leaves by the output port `name`."""
         return rows
+
+    def state(self, *args: Any, **kwargs: Any) -> State | None:
+        """What the step remembers of the rows that flow in; None if nothing."""
+        return None
+
+    def goes_through(self) -> str | None:
+        """The topic that what this step gives must go by, None if it need not go by any."""
+        return None
+
+    def shows(self) -> bool:
+        """Whether the newest rows that this step gives are shown in the browser."""
+        return False
 
     def batches_only(self) -> str | None:
         """Why a step configured like this can't run in real-time mode, or None if it can."""
@@ -97,6 +137,20 @@ class Foldable(StepType):
         raise NotImplementedError
 
 
+def state_operator(name: str, *inputs: Rows, **options: Any) -> str:
+    """The source of a call of one of the state operators in `runner/operators/`."""
+    given = [str(rows) for rows in inputs]
+    given += [f"{key}={value!r}" for key, value in options.items()]
+    return f"state_operator({name!r}, {', '.join(given)})"
+
+
+def reserved_names(names: list[str], field: str) -> Iterator[Fault]:
+    """A fault for each name that would hide where a row comes from."""
+    for i, name in enumerate(names):
+        if name.lower() in PROVENANCE:
+            yield f"{field}.{i}.name", f"{name} is a name Headrace uses itself; choose another."
+
+
 def unknown_columns(rows: Rows, expression: str, field: str) -> Iterator[Fault]:
     """A fault for each column that an expression reads and that does not flow in."""
     known = {name.lower() for name in rows.names}
@@ -112,6 +166,21 @@ def unknown_names(rows: Rows, names: list[str], field: str) -> Iterator[Fault]:
         if name.lower() not in known:
             hint = sql.suggestion(name, rows.names)
             yield f"{field}.{i}", f"There is no column {name}. {hint}".strip()
+
+
+def ddl(rows: Rows) -> str:
+    """The columns with their types, as Spark reads a schema."""
+    return ", ".join(f"{sql.quoted(c.name)} {c.type or 'string'}" for c in rows.columns)
+
+
+def time_faults(rows: Rows, time: str, field: str) -> Iterator[Fault]:
+    """A fault where a column is not there or is no time."""
+    known = {c.name.lower(): c.type for c in rows.columns}
+    if time.lower() not in known:
+        hint = sql.suggestion(time, rows.names)
+        yield field, f"There is no column {time}. {hint}".strip()
+    elif known[time.lower()] not in (None, "timestamp"):
+        yield field, f"{time} is no timestamp; this needs one. Cast it before this step."
 
 
 def repeated_names(names: list[str], field: str) -> Iterator[Fault]:
@@ -138,6 +207,7 @@ def describe(step_type: type[StepType]) -> dict[str, Any]:
         ],
         "outputs": list(step_type.outputs),
         "outputs_from": step_type.outputs_from,
+        "inputs_from": step_type.inputs_from,
         "real_time": step_type.real_time,
         "schema": schema,
     }

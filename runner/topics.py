@@ -18,6 +18,9 @@ _AWAY = (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_D
 _RETENTION = {
     "console": {"retention.ms": "3600000", "segment.bytes": "16777216"},
     "dead_letters": {"retention.ms": "604800000"},
+    # Between two segments: a table whole, of a stream what a segment that stood still may miss.
+    "table": {"cleanup.policy": "compact", "segment.bytes": "67108864"},
+    "stream": {"retention.ms": "604800000", "segment.bytes": "67108864"},
 }
 
 
@@ -50,16 +53,21 @@ def make_ready(
     read: dict[str, int] = {}
     missing: list[tuple[Problem, str]] = []
     to_make: list[tuple[AdminClient, Topic]] = []
+    received: list[Topic] = []
+    there: dict[tuple[str, str], int] = {}
     for name in dict.fromkeys(t["connection"] for t in topics):
         servers = str(connections[name]["bootstrap_servers"])
         admin = AdminClient(client(servers))
         known = _partitions(admin, name, servers)
+        there |= {(name, topic): size for topic, size in known.items()}
         for topic in topics:
             if topic["connection"] != name:
                 continue
             step = topic["step"]
             found = _matching(topic, known)
-            if topic["use"] != "read":
+            if topic["use"] == "received":
+                received.append(topic)
+            elif topic["use"] != "read":
                 if not found:
                     to_make.append((admin, topic))
             elif found:
@@ -69,10 +77,15 @@ def make_ready(
     if missing:
         first = missing[0][0]
         raise NotReady(" ".join(p.message for p, _ in missing), first.step, topics=missing)
+    sizes: dict[str, int] = {}
     for admin, topic in to_make:
-        partitions = [n for step, n in read.items() if beside(topic["step"], step)]
-        _make(admin, topic, max(partitions, default=-1))
+        partitions = max((n for s, n in read.items() if beside(topic["step"], s)), default=-1)
+        _make(admin, topic, partitions)
+        sizes[topic["topic"]] = partitions
         say(f"Made the topic {topic['topic']}, which was not there.")
+    for topic in received:
+        known_size = there.get((topic["connection"], topic["topic"]), 0)
+        read[topic["step"]] = max(known_size, sizes.get(topic["topic"], 0), 1)
     return read
 
 
@@ -126,7 +139,7 @@ def _make(admin: AdminClient, topic: Topic, partitions: int) -> None:
         topic["topic"],
         num_partitions=partitions,
         replication_factor=-1,
-        config=_RETENTION.get(topic["use"], {}),
+        config=_RETENTION.get(topic.get("kind") or topic["use"], {}),
     )
     (made,) = admin.create_topics([new], operation_timeout=SECONDS).values()
     try:

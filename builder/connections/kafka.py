@@ -126,6 +126,24 @@ def create_topic(bootstrap_servers: str, topic: str, partitions: int) -> None:
         raise NotMade(f"The cluster did not make {topic}: {reason.str()}.") from None
 
 
+def delete_topics(bootstrap_servers: str, prefix: str) -> list[str]:
+    """Delete the topics whose names begin so; their names. Raises Unreachable."""
+    names = [name for name in topic_partitions(bootstrap_servers) if name.startswith(prefix)]
+    if not names:
+        return []
+    deleted = _admin(bootstrap_servers).delete_topics(names, request_timeout=TIMEOUT)
+    gone = []
+    for name, done in deleted.items():
+        try:
+            done.result(timeout=TIMEOUT + 1)
+            gone.append(name)
+        except KafkaException as error:
+            reason: KafkaError = error.args[0]
+            if reason.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise Unreachable(f"{name} can't be deleted: {reason.str()}.") from None
+    return gone
+
+
 def newest_rows(bootstrap_servers: str, topic: str, limit: int) -> list[dict[str, Any]]:
     """The newest `limit` records of a topic, newest last. Raises NoSuchTopic or Unreachable.
 

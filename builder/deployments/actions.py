@@ -118,6 +118,8 @@ def forget_deployments_of(sender: type[Pipeline], instance: Pipeline, **_: Any) 
         if deployment.desired == Desired.RUNNING or deployment.live_run():
             raise Refused(409, f"{deployment} runs; stop it first, then delete the pipeline.")
         transaction.on_commit(partial(_send, "remove_folder", str(deployment.pk)))
+        connections = sorted({topic["connection"] for topic in deployment.topics})
+        transaction.on_commit(partial(_send, "remove_topics", deployment.name, connections))
 
 
 def nudge(deployment: Deployment) -> None:
@@ -234,11 +236,11 @@ def _set_state(deployment: Deployment, state: State, message: str) -> None:
     nudge(deployment)
 
 
-def _send(task: str, deployment_id: str) -> None:
+def _send(task: str, *arguments: Any) -> None:
     try:
         # By name: the web process needs nothing of what the control worker does.
         current_app.send_task(
-            f"builder.deployments.tasks.{task}", (deployment_id,), retry=False, ignore_result=True
+            f"builder.deployments.tasks.{task}", arguments, retry=False, ignore_result=True
         )
     except OperationalError as error:
         # What is wanted is in the database; the control worker finds it there by itself.

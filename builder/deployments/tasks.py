@@ -1,5 +1,6 @@
 """Make what is wanted so. Each task is short, and harmless to repeat."""
 
+import logging
 import shutil
 from uuid import UUID
 
@@ -7,8 +8,12 @@ from celery import shared_task
 from django.conf import settings
 from django.db.models import Q
 
+from builder.connections.kafka import Unreachable, delete_topics
+from builder.connections.models import Connection
 from builder.deployments.models import Deployment, Desired, State
 from builder.deployments.reconcile import reconcile as reconcile_deployment
+
+log = logging.getLogger(__name__)
 
 
 @shared_task
@@ -36,3 +41,15 @@ def remove_folder(deployment_id: str) -> None:
         shutil.rmtree(
             settings.HEADRACE_DATA / "deployments" / str(UUID(deployment_id)), ignore_errors=True
         )
+
+
+@shared_task
+def remove_topics(name: str, connections: list[str]) -> None:
+    """Remove the internal topics of a deployment that is no more, as far as its Kafka answers."""
+    if Deployment.objects.filter(name=name).exists():
+        return
+    for connection in Connection.objects.filter(name__in=connections):
+        try:
+            delete_topics(connection.bootstrap_servers, f"headrace.{name}.")
+        except Unreachable as error:
+            log.warning("The internal topics of %s stay behind: %s", name, error)

@@ -14,14 +14,13 @@ from builder.pipelines import actions
 from builder.pipelines.check_draft import check_draft
 from builder.pipelines.diff import diff
 from builder.pipelines.models import Pipeline, Version
+from builder.pipelines.planned import planned
+from builder.pipelines.rehearse_draft import rehearse_draft
 from builder.pipelines.templates import templates
-from builder.refused import unsound
 from builder.request import Request
 from builder.schema import Body, Json, Name, ProblemOut, Schema, Segment
-from runner.check import check
 from runner.compile import compile_job
 from runner.graph import read_graph
-from runner.plan import plan
 from runner.steps import catalogue
 
 router = Router(tags=["pipelines"])
@@ -44,12 +43,31 @@ class StepTypeOut(Schema):
     inputs: list[InputPort]
     outputs: list[str]
     outputs_from: str | None
+    inputs_from: str | None
     real_time: bool
     config_schema: Json = Field(alias="schema", description="JSON Schema of the step's config")
 
 
 class GraphIn(Body):
     graph: Json
+
+
+class RehearseIn(Body):
+    graph: Json
+    rows: dict[str, list[Json]] = Field(
+        description="By source. A row may carry _key, _timestamp, _batch and _deleted"
+    )
+
+
+class RehearsedStep(Schema):
+    rows: list[Json]
+    count: int
+
+
+class RehearsalOut(Schema):
+    steps: dict[str, RehearsedStep]
+    dead_letters: list[Json]
+    problems: list[ProblemOut]
 
 
 class CompileIn(Body):
@@ -189,6 +207,12 @@ class PlannedTopic(Schema):
 
 class PlannedSegment(Segment):
     checkpoint: str
+    reads: list[str] = Field(description="Internal topics that other segments write")
+    writes: list[str] = Field(description="Internal topics that other segments read")
+    loads: bool = Field(description="Whether it takes in what its topics hold before it runs on")
+    slots: int | None = Field(
+        description="Tasks that run all the time, in real-time mode; null while Kafka is away"
+    )
 
 
 class PlanOut(Schema):
@@ -217,6 +241,12 @@ def list_templates(request: Request) -> Any:
 def check_graph(request: Request, body: GraphIn) -> Any:
     """Answer everything known about a draft, Spark's word on columns included."""
     return check_draft(body.graph)
+
+
+@router.post("/rehearse", response=RehearsalOut, summary="Try a graph on given rows")
+def rehearse_graph(request: Request, body: RehearseIn) -> Any:
+    """Run a graph on these rows, sinks untouched: the rows of every step, batch by batch."""
+    return rehearse_draft(body.graph, body.rows)
 
 
 @router.post("/compile", response=Program, summary="Compile a graph")
@@ -328,19 +358,13 @@ def get_plan(
 ) -> Any:
     """Answer the segments of a sound draft, as JSON or (`format=text`) for people."""
     pipeline = visible_or_404(request.auth, Pipeline.objects.all(), pk=pipeline_id)
-    graph, connections = pipeline.read(), connections_for_runner()
-    if errors := check(graph, connections).errors:
-        raise unsound(errors, "The pipeline")
-    planned = plan(graph, mode)
-    if planned.problems:
-        raise unsound(list(planned.problems), "The pipeline")
+    job = compile_job(
+        pipeline.read(), name=pipeline.slug, connections=connections_for_runner(), mode=mode
+    )
     if format == "text":
-        return HttpResponse(planned.as_text(), content_type="text/plain; charset=utf-8")
-    job = compile_job(graph, name=pipeline.slug, connections=connections, mode=mode)
-    return {
-        "segments": [{**s.as_json(), "checkpoint": s.checkpoint} for s in planned.segments],
-        "topics": list(job.topics),
-    }
+        text = job.plan.as_text(pipeline.slug)
+        return HttpResponse(text, content_type="text/plain; charset=utf-8")
+    return planned(job)
 
 
 @router.get("/pipelines/{uuid:pipeline_id}/export", summary="Export a pipeline")

@@ -40,7 +40,7 @@ def check_draft(data: Json) -> Json:
         for id_, rows in checked.rows.items()
     }
     if not checked.errors:
-        planned = plan(graph)
+        planned = plan(graph, checked.rows)
         for id_, step in steps.items():
             if segment := planned.segment_of(id_):
                 step |= {"mode": segment.mode, "segment": segment.id}

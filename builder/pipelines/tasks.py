@@ -19,6 +19,29 @@ def warm() -> None:
 
 
 @shared_task(ignore_result=False)
+def rehearse(
+    graph: dict[str, Any],
+    rows: dict[str, list[dict[str, Any]]],
+    connections: dict[str, dict[str, str]],
+    seconds: float,
+) -> dict[str, Any]:
+    """What the graph makes of these rows, or the problems that keep it from running."""
+    from runner.graph import read_graph
+    from runner.problems import InvalidGraph
+    from runner.rehearse import rehearse as rehearse_graph
+
+    try:
+        done = rehearse_graph(read_graph(graph), rows, connections, seconds=seconds)
+    except InvalidGraph as error:
+        return {"unsound": [problem.as_json() for problem in error.problems]}
+    return {
+        "steps": done.steps,
+        "dead_letters": done.dead_letters,
+        "problems": [problem.as_json() for problem in done.problems],
+    }
+
+
+@shared_task(ignore_result=False)
 def analyze(graph: dict[str, Any], connections: dict[str, dict[str, str]]) -> dict[str, Any]:
     """The columns of each step with Spark's types, and the problems Spark finds."""
     # Only the spark worker may load pyspark.

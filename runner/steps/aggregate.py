@@ -13,19 +13,20 @@ from runner.fields import (
     PositiveDuration,
     milliseconds,
 )
-from runner.rows import Column, Rows
+from runner.rows import DELETED, VERSION, Column, Rows
 from runner.step_type import (
     Fault,
     Group,
     Input,
+    State,
     StepType,
     repeated_names,
+    state_operator,
+    time_faults,
     unknown_columns,
     unknown_names,
 )
-
-# Spark's name of each function, where it is another.
-_FUNCTIONS = {"count_distinct": "approx_count_distinct", "first": "first", "last": "last"}
+from runner.steps.record_key import key_text
 
 
 class Aggregation(Config):
@@ -62,40 +63,73 @@ class Aggregation(Config):
         return self
 
     def emit(self, rows: Rows) -> str:
+        """The column, as Python source."""
         if self.expression is None:
             return f"F.count('*').alias({self.name!r})"
         of = f"F.expr({rows.expression(self.expression)!r})"
-        if self.function == "percentile":
-            share = 0.5 if self.percentage is None else self.percentage
-            return f"F.percentile({of}, {share!r}).alias({self.name!r})"
-        return f"F.{_FUNCTIONS.get(self.function, self.function)}({of}).alias({self.name!r})"
+        share = f", {self._share!r}" if self.function == "percentile" else ""
+        return f"F.{self._function}({of}{share}).alias({self.name!r})"
+
+    def call(self, rows: Rows) -> str:
+        """The column, as SQL."""
+        of = rows.expression(self.expression) if self.expression else "*"
+        share = f", {self._share}" if self.function == "percentile" else ""
+        return f"{self._function}({of}{share})"
+
+    @property
+    def _function(self) -> str:
+        return "approx_count_distinct" if self.function == "count_distinct" else self.function
+
+    @property
+    def _share(self) -> float:
+        return 0.5 if self.percentage is None else self.percentage
 
 
 class Window(Config):
     """How time is cut into windows."""
 
-    kind: Literal["none", "tumbling", "hopping"] = Field("none", title="Window")
+    kind: Literal["none", "tumbling", "hopping", "sliding", "session"] = Field(
+        "none",
+        title="Window",
+        description="tumbling: one after the other; hopping: overlapping; sliding: one for each "
+        "difference of times, as Kafka Streams has them; session: rows that follow each other.",
+    )
     size: PositiveDuration | None = Field(None, title="Size")
     advance: PositiveDuration | None = Field(
         None, title="Advance", description="For hopping windows: how far apart they begin."
     )
+    gap: PositiveDuration | None = Field(
+        None, title="Gap", description="For sessions: how long nothing happens before one ends."
+    )
 
     @model_validator(mode="after")
     def _sizes_that_fit(self) -> "Window":
-        if self.kind != "none" and self.size is None:
-            raise ValueError(f"A {self.kind} window needs a size.")
-        if self.kind == "hopping":
-            if self.advance is None:
-                raise ValueError("A hopping window needs to know how far it advances.")
-            if self.size and milliseconds(self.advance) > milliseconds(self.size):
-                raise ValueError("A hopping window can't advance by more than its size.")
-        if self.kind == "none" and (self.size or self.advance):
-            raise ValueError("Choose tumbling or hopping, or leave out the size.")
-        if self.kind == "tumbling" and self.advance:
-            raise ValueError(
-                "A tumbling window advances by its size; choose hopping, or leave it out."
-            )
+        wanted = _MEASURES[self.kind]
+        for name in ("size", "advance", "gap"):
+            if getattr(self, name) and name not in wanted:
+                kind = "no window" if self.kind == "none" else f"a {self.kind} window"
+                raise ValueError(f"{name} means nothing for {kind}; leave it out.")
+        for name in wanted:
+            if not getattr(self, name):
+                article = "an" if name == "advance" else "a"
+                raise ValueError(f"A {self.kind} window needs {article} {name}.")
+        if self.size and self.advance and milliseconds(self.advance) > milliseconds(self.size):
+            raise ValueError("A hopping window can't advance by more than its size.")
         return self
+
+    @property
+    def length(self) -> int:
+        """How far a row reaches, in milliseconds: the size or the gap."""
+        return milliseconds(self.size or self.gap or "0 seconds")
+
+
+_MEASURES: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "tumbling": ("size",),
+    "hopping": ("size", "advance"),
+    "sliding": ("size",),
+    "session": ("gap",),
+}
 
 
 class Aggregate(StepType):
@@ -107,7 +141,6 @@ class Aggregate(StepType):
     group: ClassVar[Group] = "State"
     icon: ClassVar[str] = "sum"
     inputs: ClassVar[tuple[Input, ...]] = (Input(kinds=("stream",)),)
-    stateful: ClassVar[bool] = True
 
     group_by: list[ColumnRef] = Field(
         default_factory=list,
@@ -124,8 +157,16 @@ class Aggregate(StepType):
         description="How late a row may be and still count in its window. Spark looks at the "
         "clock of the events between batches, so a later row may count until then.",
     )
-    emit_: Literal["updates"] = Field(
-        "updates", alias="emit", title="Emit", description="updates: each change at once."
+    emit_: Literal["updates", "final"] = Field(
+        "updates",
+        alias="emit",
+        title="Emit",
+        description="updates: each change at once; final: each window once, when it has closed.",
+    )
+    late: Literal["usual", "exact"] = Field(
+        "usual",
+        title="Late rows",
+        description="exact: rows beyond grace are dropped batch by batch; runs in micro-batches.",
     )
 
     def faults(self, rows: Rows) -> Iterator[Fault]:
@@ -145,7 +186,9 @@ class Aggregate(StepType):
                 yield f"group_by.{i}", f"{name} is already a column of the key; remove it."
             seen.add(name.lower())
         if self._windowed:
-            yield from self._time_faults(rows)
+            yield from time_faults(rows, self.time, "time")
+        elif self.emit_ == "final":
+            yield "emit", "Without a window nothing is ever final; choose a window, or updates."
 
     def gives(self, rows: Rows) -> Rows:
         groups = tuple(Column(name, rows.type_of(name)) for name in self.group_by)
@@ -154,12 +197,43 @@ class Aggregate(StepType):
             Column(a.name, "bigint" if a.function.startswith("count") else None)
             for a in self.aggregations
         )
+        hidden = [Column(VERSION, "bigint")]
+        if self._by_operator:
+            hidden.insert(0, Column(DELETED, "boolean"))
         columns = (window if self._windowed else ()) + groups + results
-        return Rows("table", columns, key=self._key())
+        key = self._key()
+        if self.emit_ == "updates":
+            return Rows("table", (*columns, *hidden), key=key, lane=key, version=VERSION)
+        hidden += [Column("_key", "string"), Column("_timestamp", "timestamp")]
+        return Rows("stream", (*columns, *hidden), lane=key, version=VERSION)
 
     def emit(self, rows: Rows) -> str:
+        code = self._emit_by_operator(rows) if self._by_operator else self._emit_by_sql(rows)
+        if self.emit_ == "updates":
+            return code
+        key = key_text(self.gives(rows), self._key())
+        end = "F.col('window').getField('end')"
+        return f"{code}.withColumns({{'_key': {key}, '_timestamp': {end}}})"
+
+    def state(self, rows: Rows) -> State:
+        return State(
+            watermark=self._windowed,
+            closes=not self._by_operator,
+            appends=self.emit_ == "final" and not self._by_operator,
+        )
+
+    def batches_only(self) -> str | None:
+        if self.late == "exact":
+            return "late rows are told exactly only between batches"
+        if self.emit_ == "final" and not self._by_operator:
+            return "its results come once, when their window has closed"
+        return None
+
+    def _emit_by_sql(self, rows: Rows) -> str:
         groups = [repr(sql.quoted(name)) for name in self.group_by]
-        results = ", ".join(a.emit(rows) for a in self.aggregations)
+        results = ", ".join(
+            [*(a.emit(rows) for a in self.aggregations), f"F.count('*').alias({VERSION!r})"]
+        )
         watermark = ""
         if self._windowed:
             time = sql.quoted(self.time)
@@ -168,23 +242,32 @@ class Aggregate(StepType):
             watermark = f".withWatermark({time!r}, {self.grace!r})"
         return f"{rows}{watermark}.groupBy({', '.join(groups)}).agg({results})"
 
+    def _emit_by_operator(self, rows: Rows) -> str:
+        sessions = self.window.kind == "session"
+        return state_operator(
+            "SessionWindows" if sessions else "SlidingWindows",
+            rows,
+            group_by=list(self.group_by),
+            time=self.time,
+            **{"gap" if sessions else "size": self.window.length},
+            grace=milliseconds(self.grace),
+            results=[[a.name, a.call(rows)] for a in self.aggregations],
+            emit=self.emit_,
+        )
+
     def signature(self) -> object:
-        return self.model_dump(mode="json", exclude={"grace", "emit_"})
+        kept = self.model_dump(mode="json", exclude={"grace", "emit_", "late"})
+        # What the state has to remember differs where results come at the end only.
+        return [kept, self.emit_] if self.emit_ == "final" else kept
 
     @property
     def _windowed(self) -> bool:
         return self.window.kind != "none"
 
+    @property
+    def _by_operator(self) -> bool:
+        """Whether Spark's SQL can't say these windows in update mode."""
+        return self.window.kind in ("sliding", "session")
+
     def _key(self) -> tuple[str, ...]:
         return (("window",) if self._windowed else ()) + tuple(self.group_by)
-
-    def _time_faults(self, rows: Rows) -> Iterator[Fault]:
-        known = {c.name.lower(): c.type for c in rows.columns}
-        if self.time.lower() not in known:
-            hint = sql.suggestion(self.time, rows.names)
-            yield "time", f"There is no column {self.time}. {hint}".strip()
-        elif known[self.time.lower()] not in (None, "timestamp"):
-            yield (
-                "time",
-                f"{self.time} is no timestamp; windows need one. Cast it before this step.",
-            )

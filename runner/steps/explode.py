@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import Field
@@ -26,10 +27,24 @@ class Explode(StepType):
         yield from unknown_columns(rows, self.expression, "expression")
 
     def gives(self, rows: Rows) -> Rows:
-        return rows.with_columns(Column(self.as_))
+        place = self._place(rows)
+        given = rows.with_columns(Column(place, "int"), Column(self.as_))
+        return replace(given, lane=(*rows.lane, place) if rows.lane else ())
 
     def emit(self, rows: Rows) -> str:
         elements = rows.expression(self.expression)
         if sql.gives_map(self.expression, {c.name: c.type for c in rows.columns}):
             elements = f"MAP_ENTRIES({elements})"
-        return f"{rows}.withColumn({self.as_!r}, F.explode(F.expr({elements!r})))"
+        kept = "'*'"
+        if self.as_.lower() in {name.lower() for name in rows.names}:
+            others = (n for n in rows.names if n.lower() != self.as_.lower())
+            kept = ", ".join(repr(sql.quoted(n)) for n in others)
+        names = f"{self._place(rows)!r}, {self.as_!r}"
+        return f"{rows}.select({kept}, F.posexplode(F.expr({elements!r})).alias({names}))"
+
+    def _place(self, rows: Rows) -> str:
+        """The hidden column that says which element of the array a row was made of."""
+        name = f"_place_of_{self.as_}"
+        while name in rows.names:
+            name += "_"
+        return name

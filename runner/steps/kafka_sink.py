@@ -5,8 +5,9 @@ from pydantic import Field, model_validator
 
 from runner import sql
 from runner.fields import ColumnRef, ConnectionName, Expression, NamedExpression, Topic
-from runner.rows import DELETED, Rows
+from runner.rows import DELETED, SHUFFLED, Rows
 from runner.step_type import Fault, Sink, repeated_names, unknown_columns, unknown_names
+from runner.steps.record_key import json_text, key_text
 
 
 class KafkaSink(Sink):
@@ -67,7 +68,11 @@ class KafkaSink(Sink):
         return f"{rows}.select({', '.join(self.record(rows))})"
 
     def record(self, rows: Rows) -> list[str]:
-        """The parts of each record, as the Python source of columns: topic, key, value, headers."""
+        """The parts of each record, as the Python source of columns: topic, key, value, headers.
+
+        The header `headrace.id` is the same for a record that was written twice, by a job that
+        was killed and went on; a consumer that drops what it has seen drops the repeats.
+        """
         topic = f"F.lit({self.topic!r})"
         if self.topic_expression:
             topic = f"F.expr({rows.expression(self.topic_expression)!r})"
@@ -76,14 +81,14 @@ class KafkaSink(Sink):
             f"{self._key_text(rows)}.alias('key')",
             f"{self._value_text(rows)}.alias('value')",
         ]
-        if self.headers:
-            headers = ", ".join(
-                f"F.struct(F.lit({h.name!r}).alias('key'), "
-                f"F.expr({rows.expression(h.expression)!r})"
-                ".cast('string').cast('binary').alias('value'))"
-                for h in self.headers
-            )
-            record.append(f"F.array({headers}).alias('headers')")
+        headers = [
+            header(h.name, f"F.expr({rows.expression(h.expression)!r}).cast('string')")
+            for h in self.headers
+        ]
+        if named := row_id(rows):
+            headers.append(header("headrace.id", named))
+        if headers:
+            record.append(f"F.array({', '.join(headers)}).alias('headers')")
         return record
 
     def signature(self) -> object:
@@ -98,24 +103,30 @@ class KafkaSink(Sink):
         names = self.key or (list(rows.key) if rows.kind == "table" else [])
         if not names and "_key" in rows.names and rows.kind == "stream":
             names = ["_key"]
-        if not names:
-            return "F.lit(None).cast('string')"
-        if len(names) == 1 and names[0] != "window":
-            return f"{rows.column(names[0])}.cast('string')"
-        return _json(rows, names)
+        return key_text(rows, names)
 
     def _value_text(self, rows: Rows) -> str:
         if self.format == "text":
             text = f"{rows.column(self._value(rows)[0])}.cast('string')"
         else:
-            text = _json(rows, self._value(rows))
+            text = json_text(rows, self._value(rows))
         if rows.has_deletions:
             return f"F.when(~{rows.column(DELETED)}, {text})"
         return text
 
 
-def _json(rows: Rows, names: list[str]) -> str:
+def row_id(rows: Rows) -> str | None:
+    """What names a row, the same when a crash repeats it, as the Python source of a column."""
+    names = [name for name in rows.lane if not name.startswith(SHUFFLED)]
+    names += [rows.version] if rows.version else []
+    if not names:
+        return None
     columns = ", ".join(
         rows.column(n) if n in rows.bindings else repr(sql.quoted(n)) for n in names
     )
-    return f"F.to_json(F.struct({columns}), {{'ignoreNullFields': 'false'}})"
+    return f"F.to_json(F.struct({columns}))"
+
+
+def header(name: str, text: str) -> str:
+    """A header of a record, as the Python source of a column; `text` is that of its value."""
+    return f"F.struct(F.lit({name!r}).alias('key'), {text}.cast('binary').alias('value'))"

@@ -103,7 +103,13 @@ class KafkaSource(KafkaRecords):
 
     def gives(self) -> Rows:
         hidden = tuple(Column(name, type_) for name, type_ in SOURCE_COLUMNS.items())
-        return Rows("stream", self.value_columns() + hidden)
+        return Rows(
+            "stream",
+            self.value_columns() + hidden,
+            lane=("_topic", "_partition"),
+            version="_offset",
+            origins=frozenset(() if self.topic_pattern else self.topics),
+        )
 
     def batches_only(self) -> str | None:
         if self.max_rows_per_batch:
@@ -115,14 +121,17 @@ class KafkaSource(KafkaRecords):
         """Whether records that can't be read go to a topic of their own."""
         return self.format == "json" and self.on_bad_record == "dead_letter"
 
-    def emit_records(self, start: object, *, fetch_at_once: bool) -> str:
-        """The DataFrame of the raw records, from `start` unless a checkpoint knows better."""
+    def emit_records(self, start: object, *, fetch_at_once: bool, read: str = "") -> str:
+        """The DataFrame of the raw records, from `start` unless a checkpoint knows better.
+
+        `read` is the source of another DataFrame to take them from, with Kafka's columns.
+        """
         option, topics = self.subscription()
         limit = f".option('maxOffsetsPerTrigger', {self.max_rows_per_batch})"
         strictness = "FAILFAST" if self.on_bad_record == "fail" else "PERMISSIVE"
         parsed = f".withColumn('json', {self.parsed(strictness)})"
         begin = start if start is not None else self.model_dump(include={"start"})["start"]
-        return f"""
+        from_kafka = f"""
             spark.readStream.format("kafka")
             .options(**CONNECTIONS[{self.connection!r}])
             .option({option!r}, {topics!r})
@@ -131,6 +140,9 @@ class KafkaSource(KafkaRecords):
             {".option('kafka.fetch.max.wait.ms', 10)" if fetch_at_once else ""}
             {limit if self.max_rows_per_batch else ""}
             .load()
+        """
+        return f"""
+            {read or from_kafka.strip()}
             {parsed if self.format == "json" else ""}
         """
 
@@ -140,9 +152,9 @@ class KafkaSource(KafkaRecords):
         if self.event_time:
             event_time = f"F.coalesce({self._value(self.event_time)}, F.col('timestamp'))"
         columns = [f"{self._value(c.name)}.alias({c.name!r})" for c in self.value_columns()]
-        good = f".where({GOOD!r})" if self.on_bad_record != "fail" else ".where('json IS NOT NULL')"
+        good = f".where({self._good()!r})"
         if self.on_bad_record == "skip":
-            dropped = f"F.count_if(F.expr({BAD!r})).alias('dropped')"
+            dropped = f"F.count_if(F.expr({self._bad()!r})).alias('dropped')"
             good = f".observe({step + '.dropped'!r}, {dropped}){good}"
         return f"""
             {records}
@@ -155,6 +167,7 @@ class KafkaSource(KafkaRecords):
                 F.col('partition').alias('_partition'),
                 F.col('offset').alias('_offset'),
                 F.col('headers').alias('_headers'),
+                {self._more()}
             )
         """
 
@@ -173,7 +186,7 @@ class KafkaSource(KafkaRecords):
         )
         return f"""
             {records}
-            .where({BAD!r})
+            .where({self._bad()!r})
             .select(
                 F.lit({topic!r}).alias('topic'),
                 'key',
@@ -184,6 +197,17 @@ class KafkaSource(KafkaRecords):
 
     def signature(self) -> object:
         return {"connection": self.connection, "read": self.subscription()}
+
+    def _good(self) -> str:
+        """The condition of the records that become rows."""
+        return "json IS NOT NULL" if self.on_bad_record == "fail" else GOOD
+
+    def _bad(self) -> str:
+        return BAD
+
+    def _more(self) -> str:
+        """More columns of a row, as Python source."""
+        return ""
 
     def _value(self, name: str) -> str:
         if self.format == "text":

@@ -35,7 +35,7 @@ class LookupTable(KafkaRecords):
         columns = (*self.value_columns(), Column("_key", "string"))
         return Rows("lookup", columns, key=tuple(self.key))
 
-    def emit(self) -> str:
+    def emit(self, *, read: str = "") -> str:
         option, topics = self.subscription()
         names = [c.name for c in self.value_columns()]
         if self.format == "json":
@@ -51,11 +51,14 @@ class LookupTable(KafkaRecords):
             key = f"F.coalesce(F.col({sql.quoted(self.key[0])!r}).cast('string'), F.col('_key'))"
         keep = ", ".join(repr(f"newest.{sql.quoted(n)}") for n in (*names, "_key"))
         inner = ", ".join(repr(sql.quoted(n)) for n in (*names, "_key"))
-        return f"""
+        from_kafka = f"""
             spark.read.format("kafka")
             .options(**CONNECTIONS[{self.connection!r}])
             .option({option!r}, {topics!r})
             .load()
+        """
+        return f"""
+            {read or from_kafka.strip()}
             {parsed}
             .where({readable!r})
             .select(

@@ -1,10 +1,17 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import Field
 
-from runner.rows import Column, Rows
+from runner import sql
+from runner.rows import VERSION, Column, Rows
 from runner.step_type import Fault, Group, Input, StepType
+
+# By which of the merged streams a row came.
+WAY = "_way"
+# The columns of a row's lane as one, where they differ from stream to stream.
+LANE = "_lane"
 
 
 class Merge(StepType):
@@ -34,14 +41,59 @@ class Merge(StepType):
 
     def gives(self, rows: list[Rows]) -> Rows:
         columns: dict[str, Column] = {}
-        for stream in rows:
+        for stream in self._named(rows):
             for column in stream.columns:
                 columns.setdefault(column.name.lower(), column)
-        return Rows("stream", tuple(columns.values()))
+        lane, version = self._names(rows)
+        return Rows(
+            "stream",
+            tuple(columns.values()),
+            lane=lane,
+            version=version,
+            origins=frozenset().union(*(stream.origins for stream in rows)),
+            repeats=any(stream.repeats for stream in rows),
+        )
 
     def emit(self, rows: list[Rows]) -> str:
-        first, *others = rows
+        first, *others = self._named(rows)
         # Hidden columns may differ (a branch's, say) even where the values' may not.
         return str(first) + "".join(
             f".unionByName({other}, allowMissingColumns=True)" for other in others
         )
+
+    def _names(self, rows: list[Rows]) -> tuple[tuple[str, ...], str | None]:
+        if any(not stream.lane or stream.version is None for stream in rows):
+            return (), None
+        if _tell_apart(rows):
+            return rows[0].lane, rows[0].version
+        return (WAY, LANE), VERSION
+
+    def _named(self, rows: list[Rows]) -> list[Rows]:
+        """The streams with equal columns that name a row: which way it came, its lane, version.
+
+        One row may come by several ways, by branches, say, and is then several rows.
+        """
+        lane, _ = self._names(rows)
+        if WAY not in lane or _tell_apart(rows):
+            return rows
+        named = []
+        for i, stream in enumerate(rows):
+            way = f"F.lit({str(i)!r})"
+            if WAY in stream.names:
+                way = f"F.concat_ws('/', {way}, {WAY!r})"
+            parts = ", ".join(repr(sql.quoted(name)) for name in stream.lane if name != WAY)
+            code = (
+                f"{stream}.withColumns({{{WAY!r}: {way}, {LANE!r}: F.to_json(F.struct({parts})), "
+                f"{VERSION!r}: F.col({stream.version!r})}})"
+            )
+            columns = (Column(WAY, "string"), Column(LANE, "string"), Column(VERSION, "bigint"))
+            named.append(replace(stream.with_columns(*columns), variable=code))
+        return named
+
+
+def _tell_apart(rows: list[Rows]) -> bool:
+    """Whether the streams' own names already differ: they come from different topics."""
+    names = {(stream.lane, stream.version) for stream in rows}
+    origins = [stream.origins for stream in rows]
+    together = frozenset().union(*origins)
+    return len(names) == 1 and all(origins) and len(together) == sum(map(len, origins))

@@ -30,7 +30,8 @@ class SampleSource(Source):
     def gives(self) -> Rows:
         listed = tuple(Column(c.name) for c in self.columns)
         hidden = (Column("_key", "string"), Column("_timestamp", "timestamp"))
-        return Rows("stream", listed + hidden)
+        counted = (*listed, *hidden, Column("_offset", "bigint"))
+        return Rows("stream", counted, version="_offset")
 
     def emit(self) -> str:
         columns = ", ".join(
@@ -44,6 +45,7 @@ class SampleSource(Source):
                 {columns},
                 F.lit(None).cast("string").alias("_key"),
                 F.col("timestamp").alias("_timestamp"),
+                F.col("value").alias("_offset"),
             )
         """
 

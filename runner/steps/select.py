@@ -7,7 +7,7 @@ from pydantic import Field
 from runner import sql
 from runner.fields import NamedExpression
 from runner.rows import Column, Rows
-from runner.step_type import Fault, Foldable, Group, repeated_names, unknown_columns
+from runner.step_type import Fault, Foldable, Group, repeated_names, reserved_names, unknown_columns
 
 
 class Select(Foldable):
@@ -27,6 +27,7 @@ class Select(Foldable):
 
     def faults(self, rows: Rows) -> Iterator[Fault]:
         yield from repeated_names([c.name for c in self.columns], "columns")
+        yield from reserved_names([c.name for c in self.columns], "columns")
         for i, column in enumerate(self.columns):
             yield from unknown_columns(rows, column.expression, f"columns.{i}.expression")
         listed = {c.name.lower() for c in self.columns}

@@ -1,20 +1,18 @@
 """What a warm Spark says of graphs: columns of sound steps, problems of the others."""
 
-import json
 import os
 import signal
 import time
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from runner import analyze as analyzing
 from runner.analyze import analyze, warm_session
 from runner.graph import read_graph
+from tests.runner.drawn import NAMES, drawn
 
 CONNECTIONS = {"local": {"type": "kafka", "bootstrap_servers": "127.0.0.1:9"}}
-GRAPHS = sorted((Path(__file__).parent / "graphs").glob("*.json"))
 
 VIEWS = {
     "connection": "local",
@@ -81,9 +79,9 @@ def test_columns_of_each_step_with_sparks_types():
     assert (counted["views"], counted["shares"]) == ("bigint", "array<double>")
 
 
-@pytest.mark.parametrize("path", GRAPHS, ids=lambda p: p.stem)
-def test_spark_has_nothing_against_what_compiles(path):
-    graph = read_graph(json.loads(path.read_text())["graph"])
+@pytest.mark.parametrize("name", NAMES)
+def test_spark_has_nothing_against_what_compiles(name):
+    graph = read_graph(drawn(name))
     analysis = analyze(graph, CONNECTIONS)
     assert analysis.problems == []
     without_rows = {"kafka_sink", "console_sink"}

@@ -1,8 +1,8 @@
-"""Graphs in, programs out: each graph in graphs/ beside its golden in goldens/."""
+"""Graphs in, programs out: each graph beside its golden in goldens/."""
 
 import ast
-import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,9 @@ from runner.compile import compile_job
 from runner.graph import read_graph
 from runner.problems import InvalidGraph
 from runner.steps import STEP_TYPES
+from tests.runner.drawn import NAMES, drawn
 
 HERE = Path(__file__).parent
-GRAPHS = sorted((HERE / "graphs").glob("*.json"))
 CONNECTIONS = {"local": {"type": "kafka", "bootstrap_servers": "127.0.0.1:9092"}}
 
 
@@ -23,10 +23,10 @@ def compiled(graph, **options):
     return compile_job(read_graph(graph), name="golden", connections=CONNECTIONS, **options)
 
 
-@pytest.mark.parametrize("path", GRAPHS, ids=lambda p: p.stem)
-def test_program_is_the_golden_one(path):
-    script = compiled(json.loads(path.read_text())["graph"]).script
-    golden = HERE / "goldens" / f"{path.stem}.py"
+@pytest.mark.parametrize("name", NAMES)
+def test_program_is_the_golden_one(name):
+    script = compiled(drawn(name)).script
+    golden = HERE / "goldens" / f"{name}.py"
     if os.environ.get("HEADRACE_GOLDEN"):
         golden.write_text(script)
     assert script == golden.read_text()
@@ -34,23 +34,22 @@ def test_program_is_the_golden_one(path):
 
 def test_every_golden_has_its_graph():
     goldens = {path.stem for path in (HERE / "goldens").glob("*.py")}
-    assert goldens == {path.stem for path in GRAPHS}
+    assert goldens == set(NAMES)
 
 
 def test_every_step_type_stands_in_a_golden():
-    used = {
-        step["type"] for path in GRAPHS for step in json.loads(path.read_text())["graph"]["steps"]
-    }
+    used = {step["type"] for name in NAMES for step in drawn(name)["steps"]}
     assert used == set(STEP_TYPES)
 
 
-@pytest.mark.parametrize("path", GRAPHS, ids=lambda p: p.stem)
-def test_program_imports_only_pyspark(path):
-    tree = ast.parse((HERE / "goldens" / f"{path.stem}.py").read_text())
-    imports = [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
-    assert [ast.unparse(i) for i in imports] == [
-        "from pyspark.sql import SparkSession, functions as F"
-    ]
+@pytest.mark.parametrize("name", NAMES)
+def test_program_imports_only_pyspark(name):
+    tree = ast.parse((HERE / "goldens" / f"{name}.py").read_text())
+    imported = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+    imported |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+    outside = {module.split(".")[0] for module in imported} - sys.stdlib_module_names
+    # Spark itself calls Python with Arrow.
+    assert outside <= ({"pyspark", "pyarrow"} if "mapInArrow" in ast.unparse(tree) else {"pyspark"})
 
 
 def test_several_sinks_read_their_source_once():
@@ -169,7 +168,7 @@ def test_no_single_text_changes_what_a_program_calls(text, field):
 
 
 def test_start_and_mode_overrule_the_drawing():
-    graph = json.loads((HERE / "graphs" / "word-count.json").read_text())["graph"]
+    graph = drawn("word-count")
     job = compiled(graph, mode="micro_batch", start="latest")
     assert job.segments[0].mode == "micro_batch"
     assert '"startingOffsets", "latest"' in job.script
@@ -177,14 +176,14 @@ def test_start_and_mode_overrule_the_drawing():
 
 
 def test_a_mode_that_cannot_hold_is_a_problem_of_its_step():
-    graph = json.loads((HERE / "graphs" / "sample-to-console.json").read_text())["graph"]
+    graph = drawn("sample-to-console")
     with pytest.raises(InvalidGraph) as error:
         compiled(graph, mode="real_time")
     assert [p.step for p in error.value.problems] == ["ticks"]
 
 
 def test_moving_a_step_changes_nothing_that_runs():
-    graph = json.loads((HERE / "graphs" / "word-count.json").read_text())["graph"]
+    graph = drawn("word-count")
     moved = {**graph, "canvas": {"layout": {"lines": {"x": 10, "y": 20}}}}
     assert read_graph(graph).hash() == read_graph(moved).hash()
     assert compiled(graph) == compiled(moved)

@@ -1,18 +1,20 @@
 """How graphs are cut into segments, in which mode, and why."""
 
-import json
-from pathlib import Path
-
 import pytest
 
+from runner.check import check
 from runner.graph import read_graph
 from runner.plan import plan
+from tests.runner.drawn import NAMES, drawn
 
-GRAPHS = Path(__file__).parent / "graphs"
+
+def plan_of(graph, mode="auto"):
+    read = read_graph(graph)
+    return plan(read, check(read).rows, mode)
 
 
 def planned(name, mode="auto"):
-    return plan(read_graph(json.loads((GRAPHS / f"{name}.json").read_text())["graph"]), mode)
+    return plan_of(drawn(name), mode)
 
 
 # Each segment: its id, mode, shape, and words of its reason.
@@ -52,10 +54,10 @@ def test_micro_batch_can_be_asked_for():
 
 
 def test_the_checkpoint_stays_with_the_mode_and_leaves_with_the_state():
-    graph = json.loads((GRAPHS / "word-count.json").read_text())["graph"]
+    graph = drawn("word-count")
 
     def checkpoint(graph, mode="auto"):
-        return plan(read_graph(graph), mode).segments[0].checkpoint
+        return plan_of(graph, mode).segments[0].checkpoint
 
     before = checkpoint(graph)
     assert checkpoint(graph, "micro_batch") == before
@@ -67,12 +69,12 @@ def test_the_checkpoint_stays_with_the_mode_and_leaves_with_the_state():
 
 
 def test_every_step_has_a_segment():
-    for path in GRAPHS.glob("*.json"):
-        graph = read_graph(json.loads(path.read_text())["graph"])
-        assert all(plan(graph).segment_of(step.id) for step in graph.steps)
+    for name in NAMES:
+        done = planned(name)
+        assert all(done.segment_of(step["id"]) for step in drawn(name)["steps"])
 
 
 def test_the_plan_reads_as_text():
-    text = planned("product-views").as_text()
+    text = planned("product-views").as_text("shop")
     assert "segment out: real-time." in text
     assert "views → known → per_product → out" in text

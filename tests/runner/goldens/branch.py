@@ -87,7 +87,14 @@ big_orders = F.when(
         F.to_json(
             F.struct("order", "customer", "amount", "items", "at"), {"ignoreNullFields": "false"}
         ).alias("value"),
-        F.lit(None).cast("array<struct<key:string,value:binary>>").alias("headers"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_topic", "_partition", "_offset"))
+                .cast("binary")
+                .alias("value"),
+            )
+        ).alias("headers"),
     ),
 )
 
@@ -103,7 +110,13 @@ odd_orders = F.when(
             F.struct(
                 F.lit("why").alias("key"),
                 F.expr("_branch").cast("string").cast("binary").alias("value"),
-            )
+            ),
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_topic", "_partition", "_offset"))
+                .cast("binary")
+                .alias("value"),
+            ),
         ).alias("headers"),
     ),
 )
@@ -117,7 +130,14 @@ small_orders = F.when(
             F.struct("order", F.expr("CAST(amount * 100 AS BIGINT)").alias("cents")),
             {"ignoreNullFields": "false"},
         ).alias("value"),
-        F.lit(None).cast("array<struct<key:string,value:binary>>").alias("headers"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_topic", "_partition", "_offset"))
+                .cast("binary")
+                .alias("value"),
+            )
+        ).alias("headers"),
     ),
 )
 

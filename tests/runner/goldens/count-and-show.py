@@ -73,7 +73,11 @@ orders = (
 
 per_customer = (
     orders.groupBy("customer")
-    .agg(F.count("*").alias("orders"), F.sum(F.expr("amount")).alias("spent"))
+    .agg(
+        F.count("*").alias("orders"),
+        F.sum(F.expr("amount")).alias("spent"),
+        F.count("*").alias("_version"),
+    )
     .observe("per_customer", F.count("*").alias("rows"))
 )
 
@@ -83,6 +87,12 @@ out = F.struct(
     F.to_json(F.struct("customer", "orders", "spent"), {"ignoreNullFields": "false"}).alias(
         "value"
     ),
+    F.array(
+        F.struct(
+            F.lit("headrace.id").alias("key"),
+            F.to_json(F.struct("customer", "_version")).cast("binary").alias("value"),
+        )
+    ).alias("headers"),
 )
 
 seen = F.struct(
@@ -97,6 +107,7 @@ seen = F.struct(
         ),
         {"ignoreNullFields": "false"},
     ).alias("value"),
+    F.lit(None).cast("array<struct<key:string,value:binary>>").alias("headers"),
 )
 
 # One query writes out, seen, so that its rows are read once.
@@ -109,7 +120,7 @@ seen = F.struct(
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/per_customer-e2c4dbd9a0")
+    .option("checkpointLocation", CHECKPOINTS + "/per_customer-a94f945c48")
     .queryName("per_customer")
     .outputMode("update")
     .trigger(realTime="2 minutes")

@@ -71,6 +71,14 @@ out = (
         F.lit("good-clicks").alias("topic"),
         F.col("_key").cast("string").alias("key"),
         F.to_json(F.struct("user", "n"), {"ignoreNullFields": "false"}).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_topic", "_partition", "_offset"))
+                .cast("binary")
+                .alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out", F.count("*").alias("rows"))
     .writeStream.format("kafka")

@@ -78,7 +78,7 @@ def write_orders(batch, batch_id):
     orders = batch.persist()
     orders.count()
 
-    each = orders.withColumn("item", F.explode(F.expr("items")))
+    each = orders.select("*", F.posexplode(F.expr("items")).alias("_place_of_item", "item"))
     print('{"step": "each", "rows": ' + str(each.count()) + "}")
 
     for (line,) in (
@@ -111,6 +111,14 @@ def write_orders(batch, batch_id):
             F.struct("order", "customer", "amount", "items", "at", "item"),
             {"ignoreNullFields": "false"},
         ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_topic", "_partition", "_place_of_item", "_offset"))
+                .cast("binary")
+                .alias("value"),
+            )
+        ).alias("headers"),
     ).write.format("kafka").options(**CONNECTIONS["local"]).save()
     print('{"step": "items_out", "rows": ' + str(each.count()) + "}")
     orders.unpersist()

@@ -131,6 +131,14 @@ out = (
             F.struct("order", "customer", "amount", "items", "at", "id", "name", "limit_amount"),
             {"ignoreNullFields": "false"},
         ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_topic", "_partition", "_offset"))
+                .cast("binary")
+                .alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out", F.count("*").alias("rows"))
     .writeStream.format("kafka")

@@ -82,9 +82,26 @@ marked = (
     .observe("marked", F.count("*").alias("rows"))
 )
 
-both = marked.unionByName(
-    split.where(F.col("_branch") == "otherwise"), allowMissingColumns=True
-).observe("both", F.count("*").alias("rows"))
+both = (
+    marked.withColumns(
+        {
+            "_way": F.lit("0"),
+            "_lane": F.to_json(F.struct("_topic", "_partition")),
+            "_version": F.col("_offset"),
+        }
+    )
+    .unionByName(
+        split.where(F.col("_branch") == "otherwise").withColumns(
+            {
+                "_way": F.lit("1"),
+                "_lane": F.to_json(F.struct("_topic", "_partition")),
+                "_version": F.col("_offset"),
+            }
+        ),
+        allowMissingColumns=True,
+    )
+    .observe("both", F.count("*").alias("rows"))
+)
 
 out = (
     both.select(
@@ -94,6 +111,12 @@ out = (
             F.struct("order", "customer", "amount", "items", "at", "mark"),
             {"ignoreNullFields": "false"},
         ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_way", "_lane", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out", F.count("*").alias("rows"))
     .writeStream.format("kafka")

@@ -75,7 +75,7 @@ returns = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("subscribe", "returns")
-    .option("startingOffsets", "latest")
+    .option("startingOffsets", "earliest")
     .option("includeHeaders", True)
     .load()
     .withColumn(
@@ -110,6 +110,14 @@ out = (
             F.struct("order", "customer", "amount", "items", "at", "reason"),
             {"ignoreNullFields": "false"},
         ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_topic", "_partition", "_offset"))
+                .cast("binary")
+                .alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out", F.count("*").alias("rows"))
     .writeStream.format("kafka")

@@ -39,7 +39,7 @@ rows = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("subscribe", "t")
-    .option("startingOffsets", '{"t": {"0": 5}}')
+    .option("startingOffsets", "earliest")
     .option("includeHeaders", True)
     .load()
     .withColumn(
@@ -70,9 +70,9 @@ rows = (
     .observe("rows", F.count("*").alias("rows"))
 )
 
-each = rows.withColumn("my item", F.explode(F.expr("MAP_ENTRIES(`it's`)"))).observe(
-    "each", F.count("*").alias("rows")
-)
+each = rows.select(
+    "*", F.posexplode(F.expr("MAP_ENTRIES(`it's`)")).alias("_place_of_my item", "my item")
+).observe("each", F.count("*").alias("rows"))
 
 named = each.select(
     F.expr("concat(`my col`, ' \\' \" ', `my item`.key)").alias("x y"),
@@ -83,11 +83,12 @@ named = each.select(
     F.col("_partition"),
     F.col("_offset"),
     F.col("_headers"),
+    F.col("`_place_of_my item`"),
 ).observe("named", F.count("*").alias("rows"))
 
 counted = (
     named.groupBy("`x y`", "_key")
-    .agg(F.count("*").alias("how many"))
+    .agg(F.count("*").alias("how many"), F.count("*").alias("_version"))
     .observe("counted", F.count("*").alias("rows"))
 )
 
@@ -96,12 +97,18 @@ out = (
         F.lit("t2").alias("topic"),
         F.to_json(F.struct("`x y`", "_key"), {"ignoreNullFields": "false"}).alias("key"),
         F.to_json(F.struct("`x y`", "`how many`"), {"ignoreNullFields": "false"}).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("`x y`", "_key", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out", F.count("*").alias("rows"))
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/counted-2a117a34ee")
+    .option("checkpointLocation", CHECKPOINTS + "/counted-fe0b669619")
     .queryName("out")
     .outputMode("update")
     .trigger(realTime="2 minutes")

@@ -72,7 +72,11 @@ known = views.where("product IS NOT NULL").observe("known", F.count("*").alias("
 per_product = (
     known.withWatermark("_timestamp", "10 seconds")
     .groupBy(F.window("_timestamp", "5 seconds", "2 seconds"), "product")
-    .agg(F.count("*").alias("views"), F.collect_set(F.expr("user")).alias("viewers"))
+    .agg(
+        F.count("*").alias("views"),
+        F.collect_set(F.expr("user")).alias("viewers"),
+        F.count("*").alias("_version"),
+    )
     .observe("per_product", F.count("*").alias("rows"))
 )
 
@@ -83,12 +87,18 @@ out = (
         F.to_json(
             F.struct("window", "product", "views", "viewers"), {"ignoreNullFields": "false"}
         ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("window", "product", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out", F.count("*").alias("rows"))
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/per_product-451d32b3fa")
+    .option("checkpointLocation", CHECKPOINTS + "/per_product-27020fc432")
     .queryName("out")
     .outputMode("update")
     .trigger(realTime="2 minutes")

@@ -38,6 +38,7 @@ ticks = (
         F.expr("value % 2 = 0").alias("even"),
         F.lit(None).cast("string").alias("_key"),
         F.col("timestamp").alias("_timestamp"),
+        F.col("value").alias("_offset"),
     )
     .observe("ticks", F.count("*").alias("rows"))
 )

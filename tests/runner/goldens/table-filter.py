@@ -74,7 +74,7 @@ orders = (
 counts = (
     orders.withWatermark("_timestamp", "5 minutes")
     .groupBy(F.window("_timestamp", "1 hour"), "customer")
-    .agg(F.count("*").alias("orders"))
+    .agg(F.count("*").alias("orders"), F.count("*").alias("_version"))
     .observe("counts", F.count("*").alias("rows"))
 )
 
@@ -94,12 +94,18 @@ out = (
             ~F.col("_deleted"),
             F.to_json(F.struct("window", "customer", "orders"), {"ignoreNullFields": "false"}),
         ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("window", "customer", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out", F.count("*").alias("rows"))
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/counts-7f0f556f50")
+    .option("checkpointLocation", CHECKPOINTS + "/counts-262b082d89")
     .queryName("out")
     .outputMode("update")
     .trigger(realTime="2 minutes")

@@ -37,12 +37,11 @@ CONNECTIONS = {
 lines = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
-    .option("subscribePattern", "lines-.*")
-    .option("startingTimestamp", 1767225600000)
-    .option("startingOffsetsByTimestampStrategy", "latest")
+    .option("subscribe", "lines")
+    .option("startingOffsets", "earliest")
     .option("includeHeaders", True)
     .option("kafka.fetch.max.wait.ms", 10)
-    .option("maxOffsetsPerTrigger", 100)
+    .option("maxOffsetsPerTrigger", 2)
     .load()
     .select(
         F.col("value").cast("string").alias("value"),
@@ -61,11 +60,19 @@ out = (
         F.lit("copies").alias("topic"),
         F.col("_key").cast("string").alias("key"),
         F.col("value").cast("string").alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_topic", "_partition", "_offset"))
+                .cast("binary")
+                .alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out", F.count("*").alias("rows"))
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
-    .option("checkpointLocation", CHECKPOINTS + "/out-2ec4218876")
+    .option("checkpointLocation", CHECKPOINTS + "/out-1b1577edc7")
     .queryName("out")
     .outputMode("update")
     .start()

@@ -74,7 +74,7 @@ orders = (
 
 per_customer = (
     orders.groupBy("customer")
-    .agg(F.count("*").alias("orders"))
+    .agg(F.count("*").alias("orders"), F.count("*").alias("_version"))
     .observe("per_customer", F.count("*").alias("rows"))
 )
 
@@ -83,12 +83,18 @@ out_customers = (
         F.lit("per-customer").alias("topic"),
         F.col("customer").cast("string").alias("key"),
         F.to_json(F.struct("customer", "orders"), {"ignoreNullFields": "false"}).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("customer", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out_customers", F.count("*").alias("rows"))
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/per_customer-c36a338b5c")
+    .option("checkpointLocation", CHECKPOINTS + "/per_customer-23474e45fc")
     .queryName("out_customers")
     .outputMode("update")
     .trigger(realTime="2 minutes")
@@ -97,7 +103,11 @@ out_customers = (
 
 all_orders = (
     orders.groupBy()
-    .agg(F.count("*").alias("orders"), F.percentile(F.expr("amount"), 0.5).alias("median"))
+    .agg(
+        F.count("*").alias("orders"),
+        F.percentile(F.expr("amount"), 0.5).alias("median"),
+        F.count("*").alias("_version"),
+    )
     .observe("all_orders", F.count("*").alias("rows"))
 )
 
@@ -106,12 +116,18 @@ out_all = (
         F.lit("all-orders").alias("topic"),
         F.lit(None).cast("string").alias("key"),
         F.to_json(F.struct("orders", "median"), {"ignoreNullFields": "false"}).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out_all", F.count("*").alias("rows"))
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/all_orders-a063174cd6")
+    .option("checkpointLocation", CHECKPOINTS + "/all_orders-f8d0010bbc")
     .queryName("out_all")
     .outputMode("update")
     .trigger(realTime="2 minutes")

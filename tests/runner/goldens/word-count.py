@@ -53,15 +53,15 @@ lines = (
     .observe("lines", F.count("*").alias("rows"))
 )
 
-words = lines.withColumn("word", F.explode(F.expr("split(lower(value), '\\\\W+')"))).observe(
-    "words", F.count("*").alias("rows")
-)
+words = lines.select(
+    "*", F.posexplode(F.expr("split(lower(value), '\\\\W+')")).alias("_place_of_word", "word")
+).observe("words", F.count("*").alias("rows"))
 
 not_empty = words.where("word <> ''").observe("not_empty", F.count("*").alias("rows"))
 
 counts = (
     not_empty.groupBy("word")
-    .agg(F.count("*").alias("count"))
+    .agg(F.count("*").alias("count"), F.count("*").alias("_version"))
     .observe("counts", F.count("*").alias("rows"))
 )
 
@@ -70,12 +70,18 @@ out = (
         F.lit("word-counts").alias("topic"),
         F.col("word").cast("string").alias("key"),
         F.to_json(F.struct("word", "count"), {"ignoreNullFields": "false"}).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("word", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("out", F.count("*").alias("rows"))
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/counts-ffa1ae5f36")
+    .option("checkpointLocation", CHECKPOINTS + "/counts-4cca06e3ef")
     .queryName("out")
     .outputMode("update")
     .trigger(realTime="2 minutes")

@@ -1,0 +1,51 @@
+"""A pipeline's plan as people and programs are told it: what Kafka Streams calls its topology."""
+
+from typing import Any
+
+from builder.connections.kafka import Unreachable, topic_partitions
+from builder.connections.models import connections_for_runner
+from runner.compile import Job
+from runner.slots import slots
+from runner.steps.internal_topic import FromTopic, ToTopic
+
+
+def planned(job: Job) -> dict[str, Any]:
+    """The segments of a job with their internal topics, checkpoints and slots, and its topics."""
+    partitions = _partitions(job)
+    segments = []
+    for segment in job.segments:
+        ends = [job.plan.graph.by_id[id_].parsed for id_ in segment.steps]
+        segments.append(
+            {
+                **segment.as_json(),
+                "checkpoint": segment.checkpoint,
+                "reads": [e.topic_of(job.name) for e in ends if isinstance(e, FromTopic)],
+                "writes": [e.topic_of(job.name) for e in ends if isinstance(e, ToTopic)],
+                "loads": segment.loads,
+                "slots": None if partitions is None else slots(segment.as_json(), partitions),
+            }
+        )
+    topics = [t for t in job.topics if t["use"] != "received"]
+    return {"segments": segments, "topics": topics}
+
+
+def _partitions(job: Job) -> dict[str, int] | None:
+    """How many partitions each step reads, None while a broker does not answer.
+
+    A topic that is not there yet will have as many as the most that is read.
+    """
+    connections = connections_for_runner()
+    found: dict[str, int] = {}
+    try:
+        known = {
+            name: topic_partitions(connections[name]["bootstrap_servers"])
+            for name in {t["connection"] for t in job.topics}
+        }
+    except Unreachable:
+        return None
+    for topic in job.topics:
+        if topic["use"] in ("read", "received") and "topic" in topic:
+            there = known[topic["connection"]].get(topic["topic"], 0)
+            found[topic["step"]] = found.get(topic["step"], 0) + there
+    most = max(found.values(), default=1)
+    return {step: count or most for step, count in found.items()}

@@ -1,0 +1,477 @@
+"""Run a graph on given rows, batch by batch, in the warm session; sinks stay untouched."""
+
+import json
+import shutil
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from runner.analyze import warm_session
+from runner.check import Connections, check
+from runner.compile import PRELUDE, Program
+from runner.graph import Graph, Step
+from runner.plan import Plan, Segment, between, plan
+from runner.problems import InvalidGraph, Problem
+from runner.rows import DELETED
+from runner.spark_errors import causes, judge
+from runner.step_type import Source
+from runner.steps.internal_topic import INTERNAL, FromTopic, ToTopic
+from runner.steps.kafka_records import KafkaRecords
+from runner.steps.kafka_sink import KafkaSink
+from runner.steps.kafka_source import KafkaSource
+from runner.steps.lookup_table import LookupTable
+
+Row = dict[str, Any]
+Given = Mapping[str, Iterable[Row]]
+
+# How many rows of a step come back; all of them are counted.
+MOST_ROWS = 1_000
+MOST_GIVEN = 10_000
+
+# Kafka's columns, as its source has them, in the JSON that stands in for a record.
+_RECORD = (
+    "source string, key string, value string, topic string, partition int, offset bigint, "
+    "timestamp timestamp"
+)
+_AS_KAFKA = dedent(
+    """
+    select(
+        F.col('key').cast('binary').alias('key'),
+        F.col('value').cast('binary').alias('value'),
+        'topic',
+        'partition',
+        'offset',
+        'timestamp',
+        F.col('headers').cast('array<struct<key:string,value:binary>>').alias('headers'),
+    )
+    """
+).strip()
+_RECORD += ", headers array<struct<key:string,value:string>>"
+
+
+@dataclass
+class Rehearsal:
+    """What came of it: by step `{"rows": […], "count": n}`, dead letters, and what went wrong."""
+
+    steps: dict[str, dict[str, Any]] = field(default_factory=dict)
+    dead_letters: list[Row] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def rehearse(
+    graph: Graph, rows: Given, connections: Connections, *, seconds: float = 60
+) -> Rehearsal:
+    """Run the compiled graph on these rows, by source, and tell the rows of every step.
+
+    A row may carry `_timestamp`, `_key`, `_batch` (those of one batch arrive together, after all
+    that came of the one before) and `_deleted`; `{"value": "…"}` for a source of JSON is the raw
+    record. Each row that comes out says its `_batch`. Raises InvalidGraph for an unsound graph.
+    What goes wrong while it runs is a problem of the step, as is running longer than `seconds`.
+    """
+    checked = check(graph, connections)
+    if checked.errors:
+        raise InvalidGraph(checked.errors)
+    planned = plan(graph, checked.rows, "micro_batch")
+    if planned.problems:
+        raise InvalidGraph(list(planned.problems))
+    trial = _Trial(planned, connections, _records(graph, rows))
+    try:
+        trial.run(seconds)
+    finally:
+        trial.end()
+    return trial.told()
+
+
+def _records(graph: Graph, rows: Given) -> list[dict[str, list[Row]]]:
+    """Each batch's records as Kafka would have them, by source."""
+    batches: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    problems = []
+    total = 0
+    for id_, given in rows.items():
+        step = graph.by_id.get(id_)
+        if step is None or not issubclass(step.step_type, Source):
+            there = ", ".join(s.id for s in graph.steps if issubclass(s.step_type, Source))
+            message = f"Rows are given for {id_}, which is no source. Sources are: {there}."
+            problems.append(Problem(None, "rows", message))
+            continue
+        for offset, row in enumerate(given):
+            total += 1
+            try:
+                batch = int(row.get("_batch") or 0)
+                record = _record(step, row, offset)
+            except (TypeError, ValueError, AttributeError) as error:
+                message = f"Row {offset + 1} of {step.title} can't be used: {error}"
+                problems.append(Problem(id_, "rows", message))
+                continue
+            batches[max(batch, 0)][id_].append(record)
+    if total > MOST_GIVEN:
+        message = f"A rehearsal takes {MOST_GIVEN:,} rows at most; these are {total:,}."
+        problems.append(Problem(None, "rows", message))
+    if problems:
+        raise InvalidGraph(problems)
+    last = max(batches, default=0)
+    if last > MOST_ROWS:
+        message = f"Rows may come in {MOST_ROWS:,} batches at most; number them from 0."
+        raise InvalidGraph([Problem(None, "rows", message)])
+    return [batches.get(n, {}) for n in range(last + 1)]
+
+
+def _record(step: Step, row: Row, offset: int) -> Row:
+    own = {k: v for k, v in row.items() if not k.startswith("_")}
+    config = step.parsed
+    key, value = row.get("_key"), None
+    if not row.get(DELETED):
+        raw = getattr(config, "format", "json") == "text" or set(own) == {"value"}
+        declared = isinstance(config, KafkaRecords) and any(
+            c.name == "value" for c in config.columns
+        )
+        value = own.get("value") if raw and not declared else json.dumps(own)
+    names = getattr(config, "key", None) or []
+    if key is None and names and all(n in own for n in names):
+        key = str(own[names[0]]) if len(names) == 1 else json.dumps({n: own[n] for n in names})
+    given = row.get("_timestamp")
+    at = datetime.fromisoformat(str(given)) if given else datetime.now(UTC)
+    topics = getattr(config, "topics", None) or [step.id]
+    return {
+        "source": step.id,
+        "key": None if key is None else str(key),
+        "value": None if value is None else str(value),
+        "topic": topics[0],
+        "partition": 0,
+        "offset": offset,
+        "timestamp": (at if at.tzinfo else at.replace(tzinfo=UTC)).isoformat(),
+        "headers": [],
+    }
+
+
+class _Trial:
+    """The segments of a plan as queries over rows in memory, run batch by batch."""
+
+    def __init__(
+        self, planned: Plan, connections: Connections, batches: list[dict[str, list[Row]]]
+    ) -> None:
+        self.plan = planned
+        self.graph = planned.graph
+        self.connections = connections
+        self.batches = batches
+        self.batch = 0
+        self.rows: dict[str, list[Row]] = defaultdict(list)
+        self.counts: dict[str, int] = defaultdict(int)
+        self.letters: list[Row] = []
+        self.problems: list[Problem] = []
+        self.folder = Path(tempfile.mkdtemp(prefix="headrace-rehearsal-"))
+        self.spark: SparkSession = warm_session().newSession()
+        self.spark.conf.set("spark.sql.shuffle.partitions", "1")
+        self.segments: list[_Running] = []
+        self.known: dict[str, DataFrame] = {}
+        self.over = threading.Event()
+
+    def run(self, seconds: float) -> None:
+        alarm = threading.Timer(seconds, self._too_long, (seconds,))
+        alarm.start()
+        try:
+            for segment in self.plan.segments:
+                if segment.shape != "dead_letters":
+                    self.segments.append(_Running(self, segment))
+            for records in self.batches:
+                self._put_aside(records)
+                moving = dict(records)
+                for running in self.segments:
+                    for sent, rows in running.give(moving).items():
+                        moving[sent] = rows
+                self.batch += 1
+        except Exception as error:
+            if not self.over.is_set():
+                self._failed(error)
+        finally:
+            alarm.cancel()
+
+    def end(self) -> None:
+        for segment in self.segments:
+            segment.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def told(self) -> Rehearsal:
+        done = Rehearsal(dead_letters=self.letters, problems=self.problems)
+        for step in self.graph.in_order:
+            if step.type not in INTERNAL and self.plan.segment_of(step.id):
+                rows = self.rows.get(step.id, [])[:MOST_ROWS]
+                done.steps[step.id] = {"rows": rows, "count": self.counts.get(step.id, 0)}
+        return done
+
+    def take(self, step: str, count: int, texts: list[str]) -> None:
+        """Rows of a step, as JSON."""
+        known = self.plan.rows[step]
+        self.counts[step] += count
+        for text in texts[: MOST_ROWS - len(self.rows[step])]:
+            row = json.loads(text)
+            if row.pop(DELETED, False):
+                kept = {*known.key, "_key", "_topic"}
+                row = {k: v for k, v in row.items() if k in kept} | {DELETED: True}
+            self.rows[step].append({**row, "_batch": self.batch})
+
+    def _put_aside(self, records: Mapping[str, list[Row]]) -> None:
+        """The dead letters among these records."""
+        for id_, rows in records.items():
+            config = self.graph.by_id[id_].parsed
+            if not isinstance(config, KafkaSource) or not config.has_dead_letters:
+                continue
+            lines = _lines(self.spark, rows)
+            space = {"spark": self.spark, "F": F, "given": _as_kafka(lines)}
+            code = config.emit_records(None, fetch_at_once=False, read="given")
+            letters = config.emit_dead_letters(id_, code.strip(), "")
+            found: DataFrame = eval(dedent(f"(\n{letters.strip()}\n)"), space)  # noqa: S307
+            for row in found.select("key", "value").collect():
+                key = None if row["key"] is None else bytes(row["key"]).decode()
+                value = None if row["value"] is None else bytes(row["value"]).decode()
+                letter = {"_step": id_, "_key": key, "value": value, "_batch": self.batch}
+                self.letters.append(letter)
+
+    def _too_long(self, seconds: float) -> None:
+        self.over.set()
+        message = f"The rehearsal took longer than {seconds:g} seconds and was ended."
+        self.problems.append(Problem(None, None, message))
+        for segment in list(self.segments):
+            segment.stop()
+
+    def _failed(self, error: Exception) -> None:
+        drawn = [s.id for s in self.graph.in_order if s.type not in INTERNAL]
+        judged = judge(causes(error), "", drawn)
+        self.problems.append(Problem(judged.step, None, judged.message))
+
+
+class _Running:
+    """One segment as a query."""
+
+    def __init__(self, trial: _Trial, segment: Segment) -> None:
+        self.trial = trial
+        self.segment = segment
+        self.graph = trial.graph
+        self.sent: dict[str, list[Row]] = {}
+        self.seen = -1
+        spark = trial.spark
+        jvm: Any = spark._jvm
+        streams = jvm.org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+        encoder = jvm.org.apache.spark.sql.Encoders.STRING()
+        # One stream for all sources: what is added to it at once is one batch.
+        self.stream = streams.apply(spark._jsparkSession, encoder)
+        lines = DataFrame(self.stream.toDF(), spark).withColumnRenamed("value", "line")
+        # Who reads an internal topic asks the step whose rows they are for their columns.
+        self.space: dict[str, Any] = {**trial.known, "spark": spark, "F": F}
+        self.space["CONNECTIONS"] = _Anything()
+        exec(compile(PRELUDE, "<prelude>", "exec"), self.space)  # noqa: S102
+        self.space["given"] = {}
+        read = {}
+        for id_ in segment.steps:
+            config = self.graph.by_id[id_].parsed
+            if isinstance(config, LookupTable):
+                self.space["given"][id_] = self._whole(id_)
+            elif isinstance(config, KafkaRecords | FromTopic):
+                self.space["given"][id_] = _as_kafka(lines, id_)
+            else:
+                continue
+            read[id_] = f"given[{id_!r}]"
+        self.program = Program("rehearsal", trial.plan, trial.connections, given=read)
+        self.after = set(between(self.graph, segment.trunk, segment.sinks)) | set(segment.sinks)
+        for id_ in segment.steps:
+            if id_ not in self.after:
+                self._define(id_, lines)
+        for id_ in between(self.graph, segment.trunk, segment.sinks):
+            self._execute(id_, self.space)
+        trial.known |= {id_: self.space[id_] for id_ in segment.steps if id_ in self.space}
+        self.query = self._start()
+
+    def give(self, records: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
+        """Run a batch to its end; what went to internal topics, by the step that reads it."""
+        mine = [r for id_ in self.space["given"] if id_ in records for r in records[id_]]
+        mine += [
+            r for id_ in self.segment.steps if self._is_made(id_) for r in records.get(id_, [])
+        ]
+        mine = [r for r in mine if self.graph.by_id[r["source"]].type != "lookup_table"]
+        self.sent = {}
+        if mine:
+            jvm: Any = self.trial.spark._jvm
+            texts = [json.dumps(record) for record in mine]
+            self.stream.addData(jvm.scala.jdk.javaapi.CollectionConverters.asScala(texts).toSeq())
+            self._process()
+            self._observed()
+        return self.sent
+
+    def stop(self) -> None:
+        self.query.stop()
+
+    def _process(self) -> None:
+        if "ProcessingTime" not in self.program_text:
+            self.query.processAllAvailable()
+            return
+        # Timers by the clock keep such a query from ever being idle.
+        until, seen = time.monotonic() + 10, self.query.lastProgress
+        while time.monotonic() < until:
+            if (error := self.query.exception()) is not None:
+                raise error
+            now = self.query.lastProgress
+            if now is not None and seen is not None and now.batchId >= seen.batchId + 3:
+                return
+            seen = seen or now
+            time.sleep(0.1)
+
+    def _execute(self, id_: str, space: dict[str, Any]) -> None:
+        """Bind a step's DataFrame to its id."""
+        code = "".join(self.program.statement(self.graph.by_id[id_], observed=False))
+        # The compiler wrote it: what people type stands in it only as quoted text.
+        exec(compile(code, f"<{id_}>", "exec"), space)  # noqa: S102
+
+    def _define(self, id_: str, lines: DataFrame) -> None:
+        step = self.graph.by_id[id_]
+        self._execute(id_, self.space)
+        if self._is_made(id_):
+            self.space[id_] = _made(lines, id_, self.space[id_])
+        if step.type not in INTERNAL and step.type != "lookup_table":
+            told = F.slice(F.collect_list(self._told(id_, self.space[id_])), 1, MOST_ROWS)
+            counted = F.count("*").alias("count")
+            self.space[id_] = self.space[id_].observe(id_, told.alias("rows"), counted)
+
+    def _is_made(self, id_: str) -> bool:
+        """Whether a source's rows are made by itself, not read from a topic."""
+        step = self.graph.by_id[id_]
+        return issubclass(step.step_type, Source) and id_ not in self.space["given"]
+
+    def _whole(self, id_: str) -> DataFrame:
+        rows = [r for batch in self.trial.batches for r in batch.get(id_, [])]
+        return _as_kafka(_lines(self.trial.spark, rows))
+
+    def _told(self, id_: str, rows: DataFrame) -> Any:
+        """A row of a step as JSON: its own columns, key and time, and whether it is a deletion."""
+        known = self.trial.plan.rows[id_]
+        shown = [n for n in rows.columns if not n.startswith("_")]
+        shown += [n for n in ("_key", "_timestamp") if n in rows.columns and n not in known.key]
+        shown += [n for n in (*known.key, DELETED) if n.startswith("_") and n in rows.columns]
+        columns = [F.col("`" + n.replace("`", "``") + "`") for n in shown]
+        return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"})
+
+    def _start(self) -> Any:
+        trunk: DataFrame = self.space[self.segment.trunk]
+        self.program_text = trunk._jdf.queryExecution().logical().toString()
+        writer = trunk.writeStream.foreachBatch(self._write)
+        if "ProcessingTime" in self.program_text:
+            writer = writer.trigger(processingTime="200 milliseconds")
+        return (
+            writer.outputMode("append" if self.segment.appends else "update")
+            .option("checkpointLocation", str(self.trial.folder / self.segment.id))
+            .start()
+        )
+
+    def _write(self, batch: DataFrame, number: int) -> None:
+        """Take a batch of the trunk's rows on to the sinks."""
+        if self.trial.over.is_set():
+            return
+        rows = batch.persist()
+        try:
+            rows.count()
+            space = {**self.space, self.segment.trunk: rows}
+            for id_ in between(self.graph, self.segment.trunk, self.segment.sinks):
+                self._execute(id_, space)
+                found = [r[0] for r in space[id_].select(self._told(id_, space[id_])).collect()]
+                self.trial.take(id_, len(found), found)
+            for sink in self.segment.sinks:
+                self._arrived(sink, space)
+        finally:
+            rows.unpersist()
+
+    def _arrived(self, sink: str, space: dict[str, Any]) -> None:
+        config = self.graph.by_id[sink].parsed
+        rows = self.program.into(sink)
+        found: DataFrame = eval(str(rows), space)  # noqa: S307
+        record = ", ".join(self.program.record(sink, rows))
+        if isinstance(config, ToTopic):
+            written: DataFrame = eval(f"rows.select({record})", {"rows": found, "F": F})  # noqa: S307
+            self._send(config, written)
+        elif self.graph.by_id[sink].type not in INTERNAL:
+            told = self._told(sink, found)
+            topic = F.lit(None)
+            if isinstance(config, KafkaSink):
+                topic = eval(config.record(rows)[0], {"F": F})  # noqa: S307
+            texts = []
+            for text, name in found.select(told, topic).collect():
+                more = {} if name is None else {"_topic": name}
+                texts.append(json.dumps({**json.loads(text), **more}))
+            self.trial.take(sink, len(texts), texts)
+
+    def _send(self, config: ToTopic, written: DataFrame) -> None:
+        (to,) = (
+            s.id
+            for s in self.graph.steps
+            if isinstance(s.parsed, FromTopic) and s.parsed.came == config.came
+        )
+        records = self.sent.setdefault(to, [])
+        for row in written.collect():
+            headers = row["headers"] if "headers" in written.columns else None
+            records.append(
+                {
+                    "source": to,
+                    "key": row["key"],
+                    "value": row["value"],
+                    "topic": row["topic"],
+                    "partition": 0,
+                    "offset": len(records),
+                    "timestamp": datetime.now(UTC).isoformat(),
+                    "headers": [
+                        {"key": h["key"], "value": bytes(h["value"]).decode()}
+                        for h in headers or []
+                    ],
+                }
+            )
+
+    def _observed(self) -> None:
+        """Take in what the batches since the last time have seen of the steps before the trunk."""
+        for progress in self.query.recentProgress:
+            if progress.batchId > self.seen:
+                self.seen = progress.batchId
+                for id_, seen in progress.observedMetrics.items():
+                    self.trial.take(id_, seen["count"], seen["rows"])
+
+
+class _Anything(dict[str, Any]):
+    """Connections that nothing is read from."""
+
+    def __missing__(self, name: str) -> dict[str, str]:
+        return {}
+
+
+def _lines(spark: SparkSession, records: list[Row]) -> DataFrame:
+    """Records as lines of JSON, made without a Python process."""
+    jvm: Any = spark._jvm
+    texts = [json.dumps(record) for record in records]
+    encoder = jvm.org.apache.spark.sql.Encoders.STRING()
+    return DataFrame(spark._jsparkSession.createDataset(texts, encoder).toDF("line"), spark)
+
+
+def _as_kafka(lines: DataFrame, source: str | None = None) -> DataFrame:
+    records = lines.select(F.from_json("line", _RECORD).alias("record"))
+    if source is not None:
+        records = records.where(F.col("record.source") == source)
+    found: DataFrame = eval(f"records.select('record.*').{_AS_KAFKA}", {"records": records, "F": F})  # noqa: S307
+    return found
+
+
+def _made(lines: DataFrame, source: str, like: DataFrame) -> DataFrame:
+    """Given rows in place of those that a source would make."""
+    records = lines.select(F.from_json("line", _RECORD).alias("record"))
+    row = F.from_json("record.value", like.schema).alias("row")
+    return (
+        records.where(F.col("record.source") == source)
+        .select("record.*", row)
+        .select("row.*", F.col("timestamp").alias("at"), F.col("offset").alias("number"))
+        .withColumns({"_timestamp": F.col("at"), "_offset": F.col("number")})
+        .drop("at", "number")
+    )

@@ -1,0 +1,180 @@
+import ast
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from runner.fields import ColumnRef, Duration, TypedColumn
+from runner.rows import Column, Rows
+from runner.step_type import (
+    Fault,
+    Group,
+    Input,
+    State,
+    StepType,
+    ddl,
+    repeated_names,
+    reserved_names,
+    time_faults,
+    unknown_names,
+)
+from runner.steps.python_code import inside, methods, read_code
+
+
+def _class(text: str) -> str:
+    read_code(text, ast.ClassDef)
+    return text
+
+
+# What stands between Spark and the class that a person writes; once in a program.
+PRELUDE = '''
+class Processor(StatefulProcessor):
+    """A Python step's class as a state operator: what it keeps and its timers, key by key."""
+
+    def __init__(self, make, columns, event_time, seconds=10):
+        self.make, self.columns = make, columns
+        self.event_time, self.seconds = event_time, seconds
+
+    def init(self, handle):
+        import signal
+
+        def too_long(number, frame):
+            raise TimeoutError(f"It took longer than {self.seconds} seconds.")
+
+        signal.signal(signal.SIGALRM, too_long)
+        self.handle = handle
+        self.kept = handle.getMapState("kept", "name STRING", "value STRING")
+        self.processor = self.make()()
+
+    def handleInputRows(self, key, rows, timerValues):
+        for row in sorted(rows, key=lambda row: (row["_timestamp"] is None, row["_timestamp"])):
+            self.now = self.time_of(row["_timestamp"], timerValues)
+            yield from self.given(self.processor.on_row, plain(key), row.asDict(True), self, self)
+
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        at = datetime.fromtimestamp(expiredTimerInfo.getExpiryTimeInMs() / 1000, UTC)
+        self.now = at
+        yield from self.given(self.processor.on_timer, plain(key), at, self, self)
+
+    def given(self, method, *arguments):
+        import signal
+
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        try:
+            rows = list(method(*arguments) or ())
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for row in rows:
+            if not isinstance(row, dict):
+                raise TypeError(f"It gave {row!r}, which is no dict.")
+            if unknown := row.keys() - set(self.columns):
+                raise KeyError(f"It gave {sorted(unknown)}, which are no declared columns.")
+            yield Row(**{name: row.get(name) for name in self.columns})
+
+    def time_of(self, timestamp, timerValues):
+        if self.event_time:
+            return timestamp.astimezone(UTC)
+        return datetime.fromtimestamp(timerValues.getCurrentProcessingTimeInMs() / 1000, UTC)
+
+    # store: what is kept for the key, as JSON.
+    def get(self, name, default=None):
+        found = self.kept.getValue((name,)) if self.kept.containsKey((name,)) else None
+        return default if found is None else json.loads(found[0])
+
+    def put(self, name, value):
+        self.kept.updateValue((name,), (json.dumps(value),))
+
+    def delete(self, name):
+        self.kept.removeKey((name,))
+
+    # timers
+    def at(self, moment):
+        if isinstance(moment, datetime):
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        self.handle.registerTimer(int(moment * 1000))
+
+    def after(self, seconds):
+        self.at(self.now.timestamp() + seconds)
+
+
+def plain(key):
+    return key[0] if len(key) == 1 else Row.asDict(key)
+'''
+
+
+class PythonProcessor(StepType):
+    """Write a Python class that sees the rows of each key one by one, keeps what it wants to
+    know of the key and sets timers. It runs in micro-batches."""
+
+    type: ClassVar[str] = "python_processor"
+    title: ClassVar[str] = "Python processor"
+    group: ClassVar[Group] = "State"
+    icon: ClassVar[str] = "brand-python"
+    inputs: ClassVar[tuple[Input, ...]] = (Input(kinds=("stream",)),)
+    prelude: ClassVar[str] = PRELUDE
+    real_time: ClassVar[bool] = False
+
+    key: list[ColumnRef] = Field(
+        title="Key", min_length=1, max_length=20, json_schema_extra={"format": "columns"}
+    )
+    columns: list[TypedColumn] = Field(
+        title="Columns", description="What the dicts it yields have.", min_length=1, max_length=500
+    )
+    time: Literal["event", "processing"] = Field(
+        "event", title="Time", description="What timers go by."
+    )
+    grace: Duration = Field(
+        "10 minutes",
+        title="Grace",
+        description="With event time: how late a row may be, and so how late a timer comes.",
+    )
+    code: Annotated[str, AfterValidator(_class), Field(json_schema_extra={"format": "code"})] = (
+        Field(
+            title="Code",
+            description="One class: on_row(self, key, row, store, timers) and, if wanted, "
+            "on_timer(self, key, at, store, timers), each yielding dicts.",
+        )
+    )
+
+    def faults(self, rows: Rows) -> Iterator[Fault]:
+        yield from unknown_names(rows, self.key, "key")
+        yield from repeated_names([c.name for c in self.columns], "columns")
+        yield from reserved_names([c.name for c in self.columns], "columns")
+        yield from time_faults(rows, "_timestamp", "time")
+        found = methods(self.code)
+        for name, wanted, needed in (("on_row", 4, True), ("on_timer", 4, False)):
+            if name not in found and needed:
+                yield "code", f"The class needs a method {name}(self, key, row, store, timers)."
+            elif name in found and found[name] != wanted:
+                third = "row" if name == "on_row" else "at"
+                yield "code", f"{name} is called as {name}(self, key, {third}, store, timers)."
+
+    def gives(self, rows: Rows) -> Rows:
+        return Rows("stream", tuple(Column(c.name, c.type) for c in self.columns))
+
+    def emit(self, rows: Rows, *, step: str) -> str:
+        event = self.time == "event"
+        watermark = f".withWatermark('_timestamp', {self.grace!r})" if event else ""
+        keys = ", ".join(repr(name) for name in self.key)
+        return f"""
+            {rows}{watermark}
+            .groupBy({keys})
+            .transformWithState(
+                Processor({step}_class, {[c.name for c in self.columns]!r}, {event}),
+                {ddl(self.gives(rows))!r},
+                "Update",
+                {("EventTime" if event else "ProcessingTime")!r},
+            )
+        """
+
+    def state(self, rows: Rows) -> State:
+        return State(watermark=self.time == "event")
+
+    def signature(self) -> object:
+        return [self.key, self.time]
+
+    def batches_only(self) -> str | None:
+        return "Spark calls Python only between batches"
+
+    def preamble(self, step: str) -> str:
+        return inside(f"{step}_class", self.code, read_code(self.code, ast.ClassDef))

@@ -1,0 +1,43 @@
+"""The key of a record: the plain text of one column, a JSON object of several."""
+
+from runner import sql
+from runner.rows import Rows
+
+
+def key_text(rows: Rows, names: list[str] | tuple[str, ...]) -> str:
+    """The text of these columns as a record's key, as the Python source of a column."""
+    if not names:
+        return "F.lit(None).cast('string')"
+    if len(names) == 1 and names[0] != "window":
+        return f"{rows.column(names[0])}.cast('string')"
+    return json_text(rows, names)
+
+
+def key_sql(rows: Rows, names: list[str] | tuple[str, ...]) -> str:
+    """The text of these columns as a record's key, as SQL."""
+    parts = [rows.bindings.get(name, sql.quoted(name)) for name in names]
+    if not parts:
+        return "CAST(NULL AS STRING)"
+    if len(parts) == 1 and names[0] != "window":
+        return f"CAST({parts[0]} AS STRING)"
+    named = ", ".join(
+        f"{part} AS {sql.quoted(name)}" for part, name in zip(parts, names, strict=True)
+    )
+    return f"TO_JSON(STRUCT({named}), MAP('ignoreNullFields', 'false'))"
+
+
+def json_text(rows: Rows, names: list[str] | tuple[str, ...]) -> str:
+    """These columns as a JSON object, nulls included, as the Python source of a column."""
+    columns = ", ".join(
+        rows.column(n) if n in rows.bindings else repr(sql.quoted(n)) for n in names
+    )
+    return f"F.to_json(F.struct({columns}), {{'ignoreNullFields': 'false'}})"
+
+
+def read_back(name: str, type_: str, names: list[str]) -> str:
+    """One key column, read from the text of a record's key, as the Python source of a column."""
+    text = "CAST(key AS STRING)"
+    if len(names) == 1:
+        return f"F.expr({f'TRY_CAST({text} AS {type_})'!r})"
+    schema = f"{sql.quoted(name)} {type_}"
+    return f"F.from_json(F.col('key').cast('string'), {schema!r}).getField({name!r})"

@@ -1,0 +1,136 @@
+"""golden, drawn in Headrace.
+
+out: real-time. Every step can run record by record.
+"""
+
+from pyspark.sql import SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+# Orders
+orders = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "orders")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "order bigint, customer string, amount double, items array<string>, at timestamp, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "orders.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.order").alias("order"),
+        F.col("json.customer").alias("customer"),
+        F.col("json.amount").alias("amount"),
+        F.col("json.items").alias("items"),
+        F.col("json.at").alias("at"),
+        F.col("key").cast("string").alias("_key"),
+        F.coalesce(F.col("json.at"), F.col("timestamp")).alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("orders", F.count("*").alias("rows"))
+)
+
+stats = (
+    orders.withWatermark("_timestamp", "1 minute")
+    .groupBy(F.window("_timestamp", "10 seconds", "5 seconds"), "customer")
+    .agg(
+        F.count("*").alias("n"),
+        F.sum(F.expr("amount")).alias("total"),
+        F.min(F.expr("amount")).alias("low"),
+        F.max(F.expr("amount")).alias("high"),
+        F.avg(F.expr("amount")).alias("mean"),
+        F.percentile(F.expr("amount"), 0.5).alias("half"),
+        F.stddev(F.expr("amount")).alias("spread"),
+        F.first(F.expr("order")).alias("earliest"),
+        F.last(F.expr("order")).alias("newest"),
+        F.approx_count_distinct(F.expr("amount")).alias("kinds"),
+        F.collect_list(F.expr("order")).alias("list"),
+        F.collect_set(F.expr("order")).alias("set"),
+        F.count("*").alias("_version"),
+    )
+    .observe("stats", F.count("*").alias("rows"))
+)
+
+out = (
+    stats.select(
+        F.lit("order-stats").alias("topic"),
+        F.to_json(F.struct("window", "customer"), {"ignoreNullFields": "false"}).alias("key"),
+        F.to_json(
+            F.struct(
+                "window",
+                "customer",
+                "n",
+                "total",
+                "low",
+                "high",
+                "mean",
+                "half",
+                "spread",
+                "earliest",
+                "newest",
+                "kinds",
+                "list",
+                "set",
+            ),
+            {"ignoreNullFields": "false"},
+        ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("window", "customer", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
+    )
+    .observe("out", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/stats-f93d499ab5")
+    .queryName("out")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

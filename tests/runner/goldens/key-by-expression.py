@@ -1,0 +1,101 @@
+"""golden, drawn in Headrace.
+
+guests: real-time. Every step can run record by record.
+"""
+
+from pyspark.sql import SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+answers = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "answers")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "email string, answer string, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "answers.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.email").alias("email"),
+        F.col("json.answer").alias("answer"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("answers", F.count("*").alias("rows"))
+)
+
+by_person = answers.withColumn("_key", F.expr("CAST(lower(TRIM(email)) AS STRING)")).observe(
+    "by_person", F.count("*").alias("rows")
+)
+
+newest = by_person.observe("newest", F.count("*").alias("rows"))
+
+guests = (
+    newest.select(
+        F.lit("guest-list").alias("topic"),
+        F.col("_key").cast("string").alias("key"),
+        F.to_json(F.struct("email", "answer"), {"ignoreNullFields": "false"}).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_topic", "_partition", "_offset"))
+                .cast("binary")
+                .alias("value"),
+            )
+        ).alias("headers"),
+    )
+    .observe("guests", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/guests-b012420b27")
+    .queryName("guests")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

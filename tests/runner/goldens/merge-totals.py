@@ -1,0 +1,216 @@
+"""golden, drawn in Headrace.
+
+changes_in: real-time. Every step can run record by record.
+changes_out: real-time. Every step can run record by record.
+cash: real-time. Every step can run record by record.
+"""
+
+from pyspark.sql import SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+income = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "income")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "amount int, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "income.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.amount").alias("amount"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("income", F.count("*").alias("rows"))
+)
+
+total_in = (
+    income.groupBy()
+    .agg(F.sum(F.expr("amount")).alias("money_in"), F.count("*").alias("_version"))
+    .observe("total_in", F.count("*").alias("rows"))
+)
+
+changes_in = total_in.withColumn("_key", F.expr("CAST(NULL AS STRING)")).observe(
+    "changes_in", F.count("*").alias("rows")
+)
+
+changes_in_sent = (
+    changes_in.select(
+        F.lit("headrace.golden.changes_in.rows").alias("topic"),
+        F.lit(None).cast("string").alias("key"),
+        F.to_json(
+            F.struct("money_in", "_version", "_key"),
+            {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
+        ).alias("value"),
+    )
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/total_in-241721c666")
+    .queryName("changes_in")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+expenses = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "expenses")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "amount int, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "expenses.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.amount").alias("amount"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("expenses", F.count("*").alias("rows"))
+)
+
+total_out = (
+    expenses.groupBy()
+    .agg(F.sum(F.expr("amount")).alias("money_out"), F.count("*").alias("_version"))
+    .observe("total_out", F.count("*").alias("rows"))
+)
+
+changes_out = total_out.withColumn("_key", F.expr("CAST(NULL AS STRING)")).observe(
+    "changes_out", F.count("*").alias("rows")
+)
+
+changes_out_sent = (
+    changes_out.select(
+        F.lit("headrace.golden.changes_out.rows").alias("topic"),
+        F.lit(None).cast("string").alias("key"),
+        F.to_json(
+            F.struct("money_out", "_version", "_key"),
+            {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
+        ).alias("value"),
+    )
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/total_out-9acd7683b0")
+    .queryName("changes_out")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+changes_in_received = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "headrace.golden.changes_in.rows")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .select(
+        F.from_json(
+            F.col("value").cast("string"),
+            changes_in.schema,
+            {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
+        ).alias("row")
+    )
+    .select("row.*")
+)
+
+changes_out_received = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "headrace.golden.changes_out.rows")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .select(
+        F.from_json(
+            F.col("value").cast("string"),
+            changes_out.schema,
+            {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
+        ).alias("row")
+    )
+    .select("row.*")
+)
+
+told = changes_in_received.unionByName(changes_out_received, allowMissingColumns=True).observe(
+    "told", F.count("*").alias("rows")
+)
+
+cash = (
+    told.select(
+        F.lit("cash-totals").alias("topic"),
+        F.col("_key").cast("string").alias("key"),
+        F.to_json(F.struct("money_in", "money_out"), {"ignoreNullFields": "false"}).alias("value"),
+    )
+    .observe("cash", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/cash-beb8bd0b2c")
+    .queryName("cash")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

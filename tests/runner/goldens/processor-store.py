@@ -1,0 +1,195 @@
+"""golden, drawn in Headrace.
+
+earned: micro-batch. Python processor (vouchers) runs in batches: Spark calls Python only between batches.
+"""
+
+import json
+from pyspark.sql import SparkSession, functions as F
+
+from datetime import UTC, datetime
+from pyspark.sql import Row
+from pyspark.sql.streaming import StatefulProcessor
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+
+class Processor(StatefulProcessor):
+    """A Python step's class as a state operator: what it keeps and its timers, key by key."""
+
+    def __init__(self, make, columns, event_time, seconds=10):
+        self.make, self.columns = make, columns
+        self.event_time, self.seconds = event_time, seconds
+
+    def init(self, handle):
+        import signal
+
+        def too_long(number, frame):
+            raise TimeoutError(f"It took longer than {self.seconds} seconds.")
+
+        signal.signal(signal.SIGALRM, too_long)
+        self.handle = handle
+        self.kept = handle.getMapState("kept", "name STRING", "value STRING")
+        self.processor = self.make()()
+
+    def handleInputRows(self, key, rows, timerValues):
+        for row in sorted(rows, key=lambda row: (row["_timestamp"] is None, row["_timestamp"])):
+            self.now = self.time_of(row["_timestamp"], timerValues)
+            yield from self.given(self.processor.on_row, plain(key), row.asDict(True), self, self)
+
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        at = datetime.fromtimestamp(expiredTimerInfo.getExpiryTimeInMs() / 1000, UTC)
+        self.now = at
+        yield from self.given(self.processor.on_timer, plain(key), at, self, self)
+
+    def given(self, method, *arguments):
+        import signal
+
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        try:
+            rows = list(method(*arguments) or ())
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for row in rows:
+            if not isinstance(row, dict):
+                raise TypeError(f"It gave {row!r}, which is no dict.")
+            if unknown := row.keys() - set(self.columns):
+                raise KeyError(f"It gave {sorted(unknown)}, which are no declared columns.")
+            yield Row(**{name: row.get(name) for name in self.columns})
+
+    def time_of(self, timestamp, timerValues):
+        if self.event_time:
+            return timestamp.astimezone(UTC)
+        return datetime.fromtimestamp(timerValues.getCurrentProcessingTimeInMs() / 1000, UTC)
+
+    # store: what is kept for the key, as JSON.
+    def get(self, name, default=None):
+        found = self.kept.getValue((name,)) if self.kept.containsKey((name,)) else None
+        return default if found is None else json.loads(found[0])
+
+    def put(self, name, value):
+        self.kept.updateValue((name,), (json.dumps(value),))
+
+    def delete(self, name):
+        self.kept.removeKey((name,))
+
+    # timers
+    def at(self, moment):
+        if isinstance(moment, datetime):
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        self.handle.registerTimer(int(moment * 1000))
+
+    def after(self, seconds):
+        self.at(self.now.timestamp() + seconds)
+
+
+def plain(key):
+    return key[0] if len(key) == 1 else Row.asDict(key)
+
+
+orders = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "voucher-orders")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .option("kafka.fetch.max.wait.ms", 10)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "customer string, amount bigint, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "orders.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.customer").alias("customer"),
+        F.col("json.amount").alias("amount"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("orders", F.count("*").alias("rows"))
+)
+
+
+def vouchers_class():
+    class Vouchers:
+        def on_row(self, key, row, store, timers):
+            orders = store.get("orders", 0) + 1
+            spent = store.get("spent", 0) + row["amount"]
+            if orders < 3:
+                store.put("orders", orders)
+                store.put("spent", spent)
+            else:
+                store.delete("orders")
+                store.delete("spent")
+                yield {"customer": row["customer"], "orders": orders, "spent": spent}
+
+    return Vouchers
+
+
+vouchers = (
+    orders.groupBy("customer")
+    .transformWithState(
+        Processor(vouchers_class, ["customer", "orders", "spent"], False),
+        "customer string, orders int, spent bigint",
+        "Update",
+        "ProcessingTime",
+    )
+    .observe("vouchers", F.count("*").alias("rows"))
+)
+
+earned = (
+    vouchers.select(
+        F.lit("vouchers").alias("topic"),
+        F.col("customer").cast("string").alias("key"),
+        F.to_json(F.struct("customer", "orders", "spent"), {"ignoreNullFields": "false"}).alias(
+            "value"
+        ),
+    )
+    .observe("earned", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("checkpointLocation", CHECKPOINTS + "/vouchers-96a7f0acbb")
+    .queryName("earned")
+    .outputMode("update")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

@@ -1,0 +1,199 @@
+"""golden, drawn in Headrace.
+
+messages: micro-batch. Python processor (parking) runs in batches: Spark calls Python only between batches.
+"""
+
+import json
+from pyspark.sql import SparkSession, functions as F
+
+from datetime import UTC, datetime
+from pyspark.sql import Row
+from pyspark.sql.streaming import StatefulProcessor
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+
+class Processor(StatefulProcessor):
+    """A Python step's class as a state operator: what it keeps and its timers, key by key."""
+
+    def __init__(self, make, columns, event_time, seconds=10):
+        self.make, self.columns = make, columns
+        self.event_time, self.seconds = event_time, seconds
+
+    def init(self, handle):
+        import signal
+
+        def too_long(number, frame):
+            raise TimeoutError(f"It took longer than {self.seconds} seconds.")
+
+        signal.signal(signal.SIGALRM, too_long)
+        self.handle = handle
+        self.kept = handle.getMapState("kept", "name STRING", "value STRING")
+        self.processor = self.make()()
+
+    def handleInputRows(self, key, rows, timerValues):
+        for row in sorted(rows, key=lambda row: (row["_timestamp"] is None, row["_timestamp"])):
+            self.now = self.time_of(row["_timestamp"], timerValues)
+            yield from self.given(self.processor.on_row, plain(key), row.asDict(True), self, self)
+
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        at = datetime.fromtimestamp(expiredTimerInfo.getExpiryTimeInMs() / 1000, UTC)
+        self.now = at
+        yield from self.given(self.processor.on_timer, plain(key), at, self, self)
+
+    def given(self, method, *arguments):
+        import signal
+
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        try:
+            rows = list(method(*arguments) or ())
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for row in rows:
+            if not isinstance(row, dict):
+                raise TypeError(f"It gave {row!r}, which is no dict.")
+            if unknown := row.keys() - set(self.columns):
+                raise KeyError(f"It gave {sorted(unknown)}, which are no declared columns.")
+            yield Row(**{name: row.get(name) for name in self.columns})
+
+    def time_of(self, timestamp, timerValues):
+        if self.event_time:
+            return timestamp.astimezone(UTC)
+        return datetime.fromtimestamp(timerValues.getCurrentProcessingTimeInMs() / 1000, UTC)
+
+    # store: what is kept for the key, as JSON.
+    def get(self, name, default=None):
+        found = self.kept.getValue((name,)) if self.kept.containsKey((name,)) else None
+        return default if found is None else json.loads(found[0])
+
+    def put(self, name, value):
+        self.kept.updateValue((name,), (json.dumps(value),))
+
+    def delete(self, name):
+        self.kept.removeKey((name,))
+
+    # timers
+    def at(self, moment):
+        if isinstance(moment, datetime):
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        self.handle.registerTimer(int(moment * 1000))
+
+    def after(self, seconds):
+        self.at(self.now.timestamp() + seconds)
+
+
+def plain(key):
+    return key[0] if len(key) == 1 else Row.asDict(key)
+
+
+cars = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "parked-cars")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .option("kafka.fetch.max.wait.ms", 10)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "plate string, what string, until timestamp, at timestamp, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "cars.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.plate").alias("plate"),
+        F.col("json.what").alias("what"),
+        F.col("json.until").alias("until"),
+        F.col("json.at").alias("at"),
+        F.col("key").cast("string").alias("_key"),
+        F.coalesce(F.col("json.at"), F.col("timestamp")).alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("cars", F.count("*").alias("rows"))
+)
+
+
+def parking_class():
+    class Parking:
+        def on_row(self, key, row, store, timers):
+            if row["what"] == "in":
+                store.put("plate", row["plate"])
+                timers.at(row["until"])
+            else:
+                store.delete("plate")
+                yield {"plate": row["plate"], "message": "left"}
+
+        def on_timer(self, key, at, store, timers):
+            plate = store.get("plate", None)
+            if plate is not None:
+                store.delete("plate")
+                yield {"plate": plate, "message": "overdue"}
+
+    return Parking
+
+
+parking = (
+    cars.withWatermark("_timestamp", "10 minutes")
+    .groupBy("plate")
+    .transformWithState(
+        Processor(parking_class, ["plate", "message"], True),
+        "plate string, message string",
+        "Update",
+        "EventTime",
+    )
+    .observe("parking", F.count("*").alias("rows"))
+)
+
+messages = (
+    parking.select(
+        F.lit("parking-messages").alias("topic"),
+        F.col("plate").cast("string").alias("key"),
+        F.to_json(F.struct("plate", "message"), {"ignoreNullFields": "false"}).alias("value"),
+    )
+    .observe("messages", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("checkpointLocation", CHECKPOINTS + "/parking-8e693551a5")
+    .queryName("messages")
+    .outputMode("update")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

@@ -1,0 +1,119 @@
+"""golden, drawn in Headrace.
+
+board: real-time. Every step can run record by record.
+"""
+
+import json
+from pyspark.sql import DataFrame, SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+
+def state_operator(name, *inputs, **options):
+    """The rows of one of the state operators in headrace-operators.jar."""
+    java = getattr(spark._jvm.headrace, name)
+    rows = java.apply([given._jdf for given in inputs], json.dumps(options))
+    return DataFrame(rows, spark)
+
+
+hits = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "hits")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "player string, points int, at timestamp, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "hits.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.player").alias("player"),
+        F.col("json.points").alias("points"),
+        F.col("json.at").alias("at"),
+        F.col("key").cast("string").alias("_key"),
+        F.coalesce(F.col("json.at"), F.col("timestamp")).alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("hits", F.count("*").alias("rows"))
+)
+
+streaks = state_operator(
+    "SlidingWindows",
+    hits,
+    group_by=["player"],
+    time="_timestamp",
+    size=10000,
+    grace=300000,
+    results=[["hits", "count(*)"], ["points", "sum(points)"]],
+    emit="updates",
+).observe("streaks", F.count("*").alias("rows"))
+
+board = (
+    streaks.select(
+        F.lit("streaks").alias("topic"),
+        F.to_json(F.struct("window", "player"), {"ignoreNullFields": "false"}).alias("key"),
+        F.when(
+            ~F.col("_deleted"),
+            F.to_json(
+                F.struct("window", "player", "hits", "points"), {"ignoreNullFields": "false"}
+            ),
+        ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("window", "player", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
+    )
+    .observe("board", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/streaks-26f3cb56b0")
+    .queryName("board")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

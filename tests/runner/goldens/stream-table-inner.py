@@ -1,0 +1,179 @@
+"""golden, drawn in Headrace.
+
+bills: real-time. Every step can run record by record.
+"""
+
+import json
+from pyspark.sql import DataFrame, SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+
+def state_operator(name, *inputs, **options):
+    """The rows of one of the state operators in headrace-operators.jar."""
+    java = getattr(spark._jvm.headrace, name)
+    rows = java.apply([given._jdf for given in inputs], json.dumps(options))
+    return DataFrame(rows, spark)
+
+
+orders = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "tea-orders")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "order int, product string, pieces int, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "orders.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.order").alias("order"),
+        F.col("json.product").alias("product"),
+        F.col("json.pieces").alias("pieces"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("orders", F.count("*").alias("rows"))
+)
+
+prices = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "tea-prices")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "product string, price double, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "prices.dropped",
+        F.count_if(
+            F.expr("value IS NOT NULL AND (json IS NULL OR json._corrupt_record IS NOT NULL)")
+        ).alias("dropped"),
+    )
+    .where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
+    .select(
+        F.coalesce(F.col("json.product"), F.expr("TRY_CAST(CAST(key AS STRING) AS string)")).alias(
+            "product"
+        ),
+        F.col("json.price").alias("price"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+        F.col("value").isNull().alias("_deleted"),
+    )
+    .observe("prices", F.count("*").alias("rows"))
+)
+
+priced = (
+    state_operator(
+        "JoinStreamTable",
+        orders,
+        prices,
+        on=[["product", "product"]],
+        kind="inner",
+        deleted="_deleted",
+        lane=["_topic", "_partition"],
+        version=["_offset"],
+    )
+    .select(
+        F.col("left.order"),
+        F.col("left.product"),
+        F.col("left.pieces"),
+        F.col("left._key"),
+        F.col("left._timestamp"),
+        F.col("left._topic"),
+        F.col("left._partition"),
+        F.col("left._offset"),
+        F.col("left._headers"),
+        F.col("right.price"),
+        F.xxhash64(F.col("left.product")).alias("_shuffled"),
+    )
+    .observe("priced", F.count("*").alias("rows"))
+)
+
+billed = priced.withColumns({"total": F.expr("pieces * price")}).observe(
+    "billed", F.count("*").alias("rows")
+)
+
+write_bills = (
+    billed.select(
+        F.lit("tea-bills").alias("topic"),
+        F.col("order").cast("string").alias("key"),
+        F.to_json(
+            F.struct("order", "product", "pieces", "price", "total"), {"ignoreNullFields": "false"}
+        ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_topic", "_partition", "_offset"))
+                .cast("binary")
+                .alias("value"),
+            )
+        ).alias("headers"),
+    )
+    .observe("bills", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/priced-a69bd4bd82")
+    .queryName("bills")
+    .outputMode("update")
+)
+
+# What the topics hold is taken in first, so that rows meet whole tables.
+write_bills.trigger(availableNow=True).start().awaitTermination()
+spark.streams.resetTerminated()
+write_bills.trigger(realTime="2 minutes").start()
+
+spark.streams.awaitAnyTermination()

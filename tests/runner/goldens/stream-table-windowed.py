@@ -1,0 +1,178 @@
+"""golden, drawn in Headrace.
+
+board: real-time. Every step can run record by record.
+"""
+
+import json
+from pyspark.sql import DataFrame, SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+
+def state_operator(name, *inputs, **options):
+    """The rows of one of the state operators in headrace-operators.jar."""
+    java = getattr(spark._jvm.headrace, name)
+    rows = java.apply([given._jdf for given in inputs], json.dumps(options))
+    return DataFrame(rows, spark)
+
+
+clicks = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "team-clicks")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "player string, at timestamp, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "clicks.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.player").alias("player"),
+        F.col("json.at").alias("at"),
+        F.col("key").cast("string").alias("_key"),
+        F.coalesce(F.col("json.at"), F.col("timestamp")).alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+    )
+    .observe("clicks", F.count("*").alias("rows"))
+)
+
+teams = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "player-teams")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "player string, team string, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "teams.dropped",
+        F.count_if(
+            F.expr("value IS NOT NULL AND (json IS NULL OR json._corrupt_record IS NOT NULL)")
+        ).alias("dropped"),
+    )
+    .where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
+    .select(
+        F.coalesce(F.col("json.player"), F.expr("TRY_CAST(CAST(key AS STRING) AS string)")).alias(
+            "player"
+        ),
+        F.col("json.team").alias("team"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+        F.col("value").isNull().alias("_deleted"),
+    )
+    .observe("teams", F.count("*").alias("rows"))
+)
+
+with_team = (
+    state_operator(
+        "JoinStreamTable",
+        clicks,
+        teams,
+        on=[["player", "player"]],
+        kind="inner",
+        deleted="_deleted",
+        lane=["_topic", "_partition"],
+        version=["_offset"],
+    )
+    .select(
+        F.col("left.player"),
+        F.col("left.at"),
+        F.col("left._key"),
+        F.col("left._timestamp"),
+        F.col("left._topic"),
+        F.col("left._partition"),
+        F.col("left._offset"),
+        F.col("left._headers"),
+        F.col("right.team"),
+        F.xxhash64(F.col("left.player")).alias("_shuffled"),
+    )
+    .observe("with_team", F.count("*").alias("rows"))
+)
+
+per_team = (
+    with_team.withWatermark("_timestamp", "1 hour")
+    .groupBy(F.window("_timestamp", "10 minutes"), "team")
+    .agg(F.count("*").alias("clicks"), F.count("*").alias("_version"))
+    .observe("per_team", F.count("*").alias("rows"))
+)
+
+write_board = (
+    per_team.select(
+        F.lit("clicks-per-team").alias("topic"),
+        F.to_json(F.struct("window", "team"), {"ignoreNullFields": "false"}).alias("key"),
+        F.to_json(F.struct("window", "team", "clicks"), {"ignoreNullFields": "false"}).alias(
+            "value"
+        ),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("window", "team", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
+    )
+    .observe("board", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/per_team-e0a6ae66b3")
+    .queryName("board")
+    .outputMode("update")
+)
+
+# What the topics hold is taken in first, so that rows meet whole tables.
+write_board.trigger(availableNow=True).start().awaitTermination()
+spark.streams.resetTerminated()
+write_board.trigger(realTime="2 minutes").start()
+
+spark.streams.awaitAnyTermination()

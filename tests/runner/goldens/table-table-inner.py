@@ -1,0 +1,168 @@
+"""golden, drawn in Headrace.
+
+catalogue: real-time. Every step can run record by record.
+"""
+
+import json
+from pyspark.sql import DataFrame, SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+
+def state_operator(name, *inputs, **options):
+    """The rows of one of the state operators in headrace-operators.jar."""
+    java = getattr(spark._jvm.headrace, name)
+    rows = java.apply([given._jdf for given in inputs], json.dumps(options))
+    return DataFrame(rows, spark)
+
+
+prices = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "list-prices")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "product string, price double, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "prices.dropped",
+        F.count_if(
+            F.expr("value IS NOT NULL AND (json IS NULL OR json._corrupt_record IS NOT NULL)")
+        ).alias("dropped"),
+    )
+    .where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
+    .select(
+        F.coalesce(F.col("json.product"), F.expr("TRY_CAST(CAST(key AS STRING) AS string)")).alias(
+            "product"
+        ),
+        F.col("json.price").alias("price"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+        F.col("value").isNull().alias("_deleted"),
+    )
+    .observe("prices", F.count("*").alias("rows"))
+)
+
+stock = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "store-stock")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "product string, pieces int, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "stock.dropped",
+        F.count_if(
+            F.expr("value IS NOT NULL AND (json IS NULL OR json._corrupt_record IS NOT NULL)")
+        ).alias("dropped"),
+    )
+    .where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
+    .select(
+        F.coalesce(F.col("json.product"), F.expr("TRY_CAST(CAST(key AS STRING) AS string)")).alias(
+            "product"
+        ),
+        F.col("json.pieces").alias("pieces"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+        F.col("value").isNull().alias("_deleted"),
+    )
+    .observe("stock", F.count("*").alias("rows"))
+)
+
+both = (
+    state_operator(
+        "JoinTables",
+        prices,
+        stock,
+        on=[["product", "product"]],
+        kind="inner",
+        left={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
+        right={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
+    )
+    .select(
+        F.col("left.product"),
+        F.col("left.price"),
+        F.col("right.pieces"),
+        F.col("_deleted"),
+        F.col("_version"),
+    )
+    .observe("both", F.count("*").alias("rows"))
+)
+
+catalogue = (
+    both.select(
+        F.lit("catalogue").alias("topic"),
+        F.col("product").cast("string").alias("key"),
+        F.when(
+            ~F.col("_deleted"),
+            F.to_json(F.struct("product", "price", "pieces"), {"ignoreNullFields": "false"}),
+        ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("product", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
+    )
+    .observe("catalogue", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/both-0c51e39129")
+    .queryName("catalogue")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()

@@ -1,0 +1,115 @@
+"""golden, drawn in Headrace.
+
+seen: real-time. Every step can run record by record.
+"""
+
+from pyspark.sql import SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+prices = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "prices")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "product string, price double, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "prices.dropped",
+        F.count_if(
+            F.expr("value IS NOT NULL AND (json IS NULL OR json._corrupt_record IS NOT NULL)")
+        ).alias("dropped"),
+    )
+    .where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
+    .select(
+        F.coalesce(F.col("json.product"), F.expr("TRY_CAST(CAST(key AS STRING) AS string)")).alias(
+            "product"
+        ),
+        F.col("json.price").alias("price"),
+        F.col("key").cast("string").alias("_key"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("headers").alias("_headers"),
+        F.col("value").isNull().alias("_deleted"),
+    )
+    .observe("prices", F.count("*").alias("rows"))
+)
+
+seen = prices.observe("seen", F.count("*").alias("rows"))
+
+price_list = F.struct(
+    F.lit("price-list").alias("topic"),
+    F.col("product").cast("string").alias("key"),
+    F.when(
+        ~F.col("_deleted"), F.to_json(F.struct("product", "price"), {"ignoreNullFields": "false"})
+    ).alias("value"),
+    F.array(
+        F.struct(
+            F.lit("headrace.id").alias("key"),
+            F.to_json(F.struct("_topic", "_partition", "_offset")).cast("binary").alias("value"),
+        )
+    ).alias("headers"),
+)
+
+seen_shown = F.struct(
+    F.lit("headrace.golden.seen.console").alias("topic"),
+    F.lit(None).cast("string").alias("key"),
+    F.to_json(
+        F.struct(F.col("product"), F.col("price"), F.col("_deleted")), {"ignoreNullFields": "false"}
+    ).alias("value"),
+    F.lit(None).cast("array<struct<key:string,value:binary>>").alias("headers"),
+)
+
+# One query writes price_list, seen_shown, so that its rows are read once.
+(
+    seen.observe("price_list", F.count("*").alias("rows"))
+    .select(F.explode(F.array_compact(F.array(price_list, seen_shown))).alias("record"))
+    .select("record.*")
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/seen-b9681cc8ee")
+    .queryName("seen")
+    .outputMode("update")
+    .trigger(realTime="2 minutes")
+    .start()
+)
+
+spark.streams.awaitAnyTermination()
