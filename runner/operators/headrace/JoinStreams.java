@@ -33,8 +33,8 @@ import scala.collection.Iterator;
  * (columns). Gives {@code left}, {@code right} and {@code _timestamp}, the greater of their times.
  * Matches come out at once, in both modes. A row of an outer side that has met none comes out
  * once, alone: at once where it lacks time or key, else when the watermark says that none can
- * come any more, which is found out at a batch's end. The watermark is that of the slower input,
- * {@code grace} behind its newest row. A row later than that is not lost: it meets what is kept.
+ * come any more. That is the slower input's, {@code grace} behind its newest row, and moves
+ * between batches. A row later than that is not lost: it meets what is kept, or comes out alone.
  *
  * <p>Kept are each side's rows until nothing can match them; one timer per key, for the earliest
  * of them. Each row is compared with all kept rows of its key's other side.

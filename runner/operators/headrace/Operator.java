@@ -25,6 +25,7 @@ import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.collection.Iterator;
@@ -41,8 +42,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * {@link #handleInputRows}: in real-time mode once per row as it comes, with an iterator of that
  * row alone, and what is returned leaves before the next row is read; in micro-batch mode once per
  * key and batch, with all the key's rows in no promised order. So the rows of a call are sorted
- * (which in real-time mode does nothing) and handed over one by one. Event-time timers fire at a
- * batch's end in both modes, by a watermark that moves between batches.
+ * (which in real-time mode does nothing) and handed over one by one. Event-time timers fire by a
+ * watermark that moves between batches: in micro-batch mode after the rows, in real-time mode with
+ * the first row that comes to their partition, or else at the batch's end.
  *
  * <p>State and keys are kept as rows, so that one class and one checkpoint serve both modes.
  */
@@ -86,9 +88,14 @@ abstract class Operator extends StatefulProcessor<Row, Row, Row> {
   /** Returns {@code key0}, {@code key1}… of {@code names}, then {@code more}. */
   static Column[] keyed(List<String> names, Column... more) {
     List<Column> columns = new ArrayList<>();
-    for (int i = 0; i < names.size(); i++) columns.add(column(names.get(i)).as("key" + i));
+    for (int i = 0; i < names.size(); i++) columns.add(key(names.get(i), i));
     columns.addAll(List.of(more));
     return columns.toArray(Column[]::new);
+  }
+
+  /** Returns a column of the key; as event time it would have Spark drop late rows. */
+  static Column key(String name, int place) {
+    return column(name).as("key" + place, Metadata.empty());
   }
 
   /** Returns all columns of the rows as one struct. */
@@ -102,7 +109,8 @@ abstract class Operator extends StatefulProcessor<Row, Row, Row> {
     for (int i = 0; i < keys; i++) {
       StructField field = rows.schema().apply(i);
       columns[i] = column(field.name());
-      rows = rows.withColumn(field.name(), simple(columns[i], field.dataType()));
+      Column simple = simple(columns[i], field.dataType());
+      if (simple != columns[i]) rows = rows.withColumn(field.name(), simple);
     }
     StructType key = rows.select(columns).schema().asNullable();
     return rows.groupBy(columns)

@@ -48,10 +48,12 @@ final class Sides {
     Dataset<Row> rows = inputs.get(side);
     List<Column> columns = new ArrayList<>();
     for (int i = 0; i < keys; i++) {
-      Column key = Operator.column(on.get(i).get(side).asText());
+      String name = on.get(i).get(side).asText();
       // Rows without a key match nothing, so those that can't come out alone needn't come in.
-      if (!(side == 0 ? keepsLeft : keepsRight)) rows = rows.where(key.isNotNull());
-      columns.add(key.as("key" + i));
+      if (!(side == 0 ? keepsLeft : keepsRight)) {
+        rows = rows.where(Operator.column(name).isNotNull());
+      }
+      columns.add(Operator.key(name, i));
     }
     Column row = Operator.whole();
     columns.add((side == 0 ? row : lit(null).cast(left)).as("left"));
