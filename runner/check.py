@@ -75,9 +75,10 @@ def _check_step(
     if config is not None:
         problems += _connection_problems(step, config, connections)
         inputs = inputs_of(graph, step, checked.rows)
-        if inputs is not None and not problems:
-            problems += [Problem(step.id, f, message) for f, message in config.faults(**inputs)]
-            if not problems:
+        if inputs is not None and all(p.severity == "warning" for p in problems):
+            faults = [Problem(step.id, f, message) for f, message in config.faults(**inputs)]
+            problems += faults
+            if not faults:
                 checked.rows[step.id] = config.gives(**inputs)
     checked.problems += problems
 

@@ -45,6 +45,11 @@ class _Segment:
     def rows_read(self) -> int:
         return self.read + self.live_read
 
+    @property
+    def position(self) -> int | None:
+        """How far it has read its topics, all partitions' offsets together."""
+        return sum(self.at.values()) + self.live_read if self.at else None
+
 
 class Metrics:
     """The newest figures of a job, told by several threads and read once a second.
@@ -168,6 +173,7 @@ class Metrics:
                         "batch_ms": segment.batch_ms,
                         "rate": _rate(read[id_] - read_then.get(id_, 0), seconds),
                         "lag": self._lag(segment),
+                        "position": segment.position,
                         "watermark": segment.watermark,
                         "state_rows": segment.state_rows,
                         "state_bytes": segment.state_bytes,

@@ -397,13 +397,13 @@ class _Running:
             written: DataFrame = eval(f"rows.select({record})", {"rows": found, "F": F})  # noqa: S307
             self._send(config, written)
         elif self.graph.by_id[sink].type not in INTERNAL:
-            told = self._told(sink, found)
-            topic = F.lit(None)
+            told, about = self._told(sink, found), [F.lit(None), F.lit(None)]
             if isinstance(config, KafkaSink):
-                topic = eval(config.record(rows)[0], {"F": F})  # noqa: S307
+                # The record's topic and key.
+                about = [eval(part, {"F": F}) for part in config.record(rows)[:2]]  # noqa: S307
             texts = []
-            for text, name in found.select(told, topic).collect():
-                more = {} if name is None else {"_topic": name}
+            for text, topic, key in found.select(told, *about).collect():
+                more = {} if topic is None else {"_topic": topic, "_key": key}
                 texts.append(json.dumps({**json.loads(text), **more}))
             self.trial.take(sink, len(texts), texts)
 
@@ -437,8 +437,9 @@ class _Running:
         for progress in self.query.recentProgress:
             if progress.batchId > self.seen:
                 self.seen = progress.batchId
-                for id_, seen in progress.observedMetrics.items():
-                    self.trial.take(id_, seen["count"], seen["rows"])
+                for name, seen in progress.observedMetrics.items():
+                    if name in self.graph.by_id:
+                        self.trial.take(name, seen["count"], seen["rows"])
 
 
 class _Anything(dict[str, Any]):

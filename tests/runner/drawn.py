@@ -14,3 +14,6 @@ NAMES = sorted(PATHS)
 def drawn(name: str) -> Any:
     """A graph by its name, as JSON values of the caller's own."""
     return json.loads(PATHS[name].read_text())["graph"]
+
+
+SCENARIOS = [PATHS[name] for name in NAMES if PATHS[name].parent.name == "scenarios"]

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,14 +73,26 @@ def produce(servers: str, topic: str, config: dict[str, Any], rows: list[Row]) -
 
 
 def read_all(servers: str, topics: list[str]) -> list[Row]:
-    """Every record there is now, oldest first within a partition, as rows."""
+    """Every record there is now, oldest first within a partition, as rows.
+
+    What a job wrote again after a crash is dropped, by the header that names each record.
+    """
     consumer = Consumer(
         {"bootstrap.servers": servers, "group.id": "unused", "enable.auto.commit": False}
     )
     try:
-        return [_row(message) for message in _messages(consumer, topics)]
+        return [_row(message) for message in _first_ones(_messages(consumer, topics))]
     finally:
         consumer.close()
+
+
+def _first_ones(messages: list[Any]) -> Iterator[Any]:
+    seen = set()
+    for message in messages:
+        name = dict(message.headers() or []).get("headrace.id")
+        if name is None or (message.topic(), name) not in seen:
+            seen.add((message.topic(), name))
+            yield message
 
 
 def _messages(consumer: Consumer, topics: list[str]) -> list[Any]:

@@ -1,14 +1,14 @@
-"""Every scenario, deployed to real Kafka: in auto mode, and all in micro-batch.
+"""Every scenario, deployed to real Kafka in both modes, killed half way and resumed.
 
-They run together in one job, each a part of one graph with no edge to the others: a session
+Several run together in one job, each a part of one graph with no edge to the others: a session
 takes longer to start than a scenario to run.
 """
 
 import json
 import uuid
-from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 
 from runner import launch
 from runner.compile import compile_job
@@ -16,8 +16,10 @@ from runner.events import read_events
 from runner.graph import read_graph
 from runner.jars import spark_jars
 from tests.runner import scenario
+from tests.runner.drawn import SCENARIOS
 
-SCENARIOS = sorted((Path(__file__).parent / "scenarios").glob("*.json"))
+TOGETHER = 14
+GROUPS = [SCENARIOS[i : i + TOGETHER] for i in range(0, len(SCENARIOS), TOGETHER)]
 
 
 def together(told):
@@ -34,53 +36,56 @@ def together(told):
     return read_graph({"version": 1, "steps": steps, "edges": edges})
 
 
-def counted(source, rows, batch):
-    """How many of a source's rows, up to a batch, a job counts as read."""
-    if source.type == "lookup_table":
-        return 0
-    skips = source.config.get("on_bad_record") == "skip"
-    return sum(r.get("_batch", 0) <= batch and not (skips and "value" in r) for r in rows)
-
-
 class Running:
-    """All scenarios in one job, and what has come out of it."""
+    """Some scenarios in one job, and what has come out of it."""
 
-    def __init__(self, folder, servers, mode):
+    def __init__(self, folder, servers, mode, paths):
         self.prefix = uuid.uuid4().hex[:6] + "-"
         self.servers = servers
-        self.told = {
-            path.stem: scenario.load(path, f"{self.prefix}{path.stem}-") for path in SCENARIOS
-        }
+        self.told = {path.stem: scenario.load(path, f"{self.prefix}{path.stem}-") for path in paths}
         connections = {"local": {"type": "kafka", "bootstrap_servers": servers}}
         graph = together(self.told)
         self.job = compile_job(graph, name=f"{self.prefix}all", connections=connections, mode=mode)
         topics = [t["topic"] for t in self.job.topics if t["use"] == "read"]
         scenario.make_topics(servers, topics)
-        self.folder = folder
-        (folder / "job.py").write_text(self.job.script)
-        about = {
+        self.deployment, self.epoch = folder, 0
+        self.about = {
             "deployment": str(uuid.uuid4()), "run": str(uuid.uuid4()),
-            "name": f"{self.prefix}all", "epoch": 1, "graph": graph.meaning(),
+            "name": f"{self.prefix}all", "graph": graph.meaning(),
             "segments": [s.as_json() for s in self.job.segments],
             "topics": list(self.job.topics), "conf": dict(self.job.conf),
             "connections": connections, "checkpoints": str(folder / "checkpoints"),
             "master": None, "jars": [str(jar) for jar in spark_jars()],
         }  # fmt: skip
-        (folder / "run.json").write_text(json.dumps(about))
-        self.events, self.offset = [], 0
+        self.process = None
 
     def start(self):
+        """Start a run on the checkpoints of those before."""
+        self.epoch += 1
+        self.folder = self.deployment / str(self.epoch)
+        self.folder.mkdir()
+        (self.folder / "job.py").write_text(self.job.script)
+        (self.folder / "run.json").write_text(json.dumps({**self.about, "epoch": self.epoch}))
+        self.events, self.offset = [], 0
         self.process = launch.launch(self.folder)
         scenario.wait_until(self._not_running, 300)
 
+    def kill(self):
+        launch.kill(self.process)
+        scenario.wait_until(self._still_alive, 60)
+
     def produce(self, batch):
-        """Write a batch of every scenario and wait until all of it was read."""
+        """Write a batch of every scenario."""
         for one in self.told.values():
             batches = one.batches()
             for source, rows in batches[batch].items() if batch < len(batches) else ():
                 config = one.graph.by_id[source].config
-                scenario.produce(self.servers, config["topics"][0], config, rows)
-        scenario.wait_until(lambda: self._unread(batch), 120)
+                if one.graph.by_id[source].type != "lookup_table":
+                    scenario.produce(self.servers, config["topics"][0], config, rows)
+
+    def take_in(self):
+        """Wait until all that is in the topics was read."""
+        scenario.wait_until(self._unread, 180)
 
     def rows(self, name, sink):
         """What a scenario's sink has been given."""
@@ -113,6 +118,9 @@ class Running:
         new, self.offset = read_events(self.folder / "events.jsonl", self.offset)
         self.events += new
 
+    def _still_alive(self):
+        return "still alive" if launch.is_alive(self.process) else None
+
     def _not_running(self):
         self._read_events()
         states = [e for e in self.events if e["type"] == "state"]
@@ -120,30 +128,60 @@ class Running:
         assert launch.is_alive(self.process), f"{last['message']}\n{self._log()}"
         return None if last["state"] == "running" else last["state"]
 
-    def _unread(self, batch):
+    def _unread(self):
         self._read_events()
         assert launch.is_alive(self.process), self._log()
-        counts = {}
-        for event in self.events:
-            if event["type"] == "metrics":
-                counts |= event["steps"]
-        for name, one in self.told.items():
-            for source, rows in one.rows.items():
-                step = counts.get(f"{name.replace('-', '_')}_{source}", {})
-                read = (step.get("out") or 0) + (step.get("dropped") or 0)
-                due = counted(one.graph.by_id[source], rows, batch)
-                if read < due:
-                    return f"{name}: {source} has read {read} of {due}"
+        told = [event for event in self.events if event["type"] == "metrics"]
+        positions = {id_: s["position"] for id_, s in told[-1]["segments"].items()} if told else {}
+        ends = self._ends()
+        for segment in self.job.segments:
+            steps = {*segment.steps} - {
+                id_ for id_ in segment.steps if segment_reads_whole(self.job, id_)
+            }
+            topics = {
+                t["topic"]
+                for t in self.job.topics
+                if t["use"] in ("read", "received") and t["step"] in steps
+            }
+            due, read = sum(ends[topic] for topic in topics), positions.get(segment.id) or 0
+            if read < due:
+                return f"{segment.id} has read {read} of {due}"
         return None
+
+    def _ends(self):
+        """How many records each topic that is read has been given."""
+        consumer = Consumer({"bootstrap.servers": self.servers, "group.id": "unused"})
+        try:
+            known = consumer.list_topics(timeout=10).topics
+            names = {t["topic"] for t in self.job.topics if t["use"] in ("read", "received")}
+            return {
+                name: sum(
+                    consumer.get_watermark_offsets(TopicPartition(name, n), timeout=10)[1]
+                    for n in known[name].partitions
+                )
+                for name in names
+            }
+        finally:
+            consumer.close()
 
     def _log(self):
         return (self.folder / "log.txt").read_text()[-3000:]
 
 
-@pytest.fixture(scope="module", params=["auto", "micro_batch"])
+def segment_reads_whole(job, step):
+    """Whether a step reads its topic as a whole, not record by record."""
+    return job.plan.graph.by_id[step].type == "lookup_table"
+
+
+RUNS = [(mode, n) for mode in ("auto", "micro_batch") for n in range(len(GROUPS))]
+
+
+@pytest.fixture(scope="module", params=RUNS, ids=[f"{mode}-{n}" for mode, n in RUNS])
 def running(request, tmp_path_factory, broker):
-    """All scenarios, having read all their rows."""
-    job = Running(tmp_path_factory.mktemp(request.param), broker, request.param)
+    """Some scenarios in one mode, having read all their rows, killed half way."""
+    mode, group = request.param
+    folder = tmp_path_factory.mktemp(f"{mode}-{group}")
+    job = Running(folder, broker, mode, GROUPS[group])
     # A lookup is read when the job starts, so its rows must be there before.
     for one in job.told.values():
         for step in one.graph.steps:
@@ -151,16 +189,28 @@ def running(request, tmp_path_factory, broker):
                 scenario.produce(broker, step.config["topics"][0], step.config, one.rows[step.id])
     try:
         job.start()
-        most = max(len(one.batches()) for one in job.told.values())
-        for batch in range(most):
+        batches = max(len(one.batches()) for one in job.told.values())
+        for batch in range(batches):
             job.produce(batch)
+            if batch == batches // 2:
+                job.kill()
+                job.start()
+            job.take_in()
         yield job
     finally:
         launch.stop(job.process)
-        scenario.wait_until(lambda: "still alive" if launch.is_alive(job.process) else None, 60)
+        scenario.wait_until(job._still_alive, 60)
 
 
-@pytest.mark.parametrize("name", [path.stem for path in SCENARIOS])
+CASES = [(run, path.stem) for run in RUNS for path in GROUPS[run[1]]]
+
+
+@pytest.mark.parametrize(
+    ("running", "name"),
+    CASES,
+    ids=[f"{mode}-{name}" for (mode, _), name in CASES],
+    indirect=["running"],
+)
 def test_what_comes_out_is_what_should(running, name):
     for sink, expect in running.told[name].expect.items():
 

@@ -61,19 +61,20 @@ class Processor(StatefulProcessor):
     def handleInputRows(self, key, rows, timerValues):
         for row in sorted(rows, key=lambda row: (row["_timestamp"] is None, row["_timestamp"])):
             self.now = self.time_of(row["_timestamp"], timerValues)
-            yield from self.given(self.processor.on_row, plain(key), row.asDict(True), self, self)
+            yield from self.given(key, self.processor.on_row, row.asDict(True))
 
     def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
         at = datetime.fromtimestamp(expiredTimerInfo.getExpiryTimeInMs() / 1000, UTC)
         self.now = at
-        yield from self.given(self.processor.on_timer, plain(key), at, self, self)
+        yield from self.given(key, self.processor.on_timer, at)
 
-    def given(self, method, *arguments):
+    def given(self, key, method, seen):
         import signal
 
+        text, values = plain_key(key)
         signal.setitimer(signal.ITIMER_REAL, self.seconds)
         try:
-            rows = list(method(*arguments) or ())
+            rows = list(method(values, seen, self, self) or ())
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         for row in rows:
@@ -81,7 +82,11 @@ class Processor(StatefulProcessor):
                 raise TypeError(f"It gave {row!r}, which is no dict.")
             if unknown := row.keys() - set(self.columns):
                 raise KeyError(f"It gave {sorted(unknown)}, which are no declared columns.")
-            yield Row(**{name: row.get(name) for name in self.columns})
+            # Which row of the key it is: the same when a batch is run again.
+            number = self.get("", 0) + 1
+            self.put("", number)
+            given = {name: row.get(name) for name in self.columns}
+            yield Row(**given, _key=text, _version=number)
 
     def time_of(self, timestamp, timerValues):
         if self.event_time:
@@ -109,8 +114,11 @@ class Processor(StatefulProcessor):
         self.at(self.now.timestamp() + seconds)
 
 
-def plain(key):
-    return key[0] if len(key) == 1 else Row.asDict(key)
+def plain_key(key):
+    if len(key) == 1:
+        return None if key[0] is None else str(key[0]), key[0]
+    values = Row.asDict(key)
+    return json.dumps(values, default=str), values
 
 
 orders = (
@@ -168,7 +176,7 @@ vouchers = (
     orders.groupBy("customer")
     .transformWithState(
         Processor(vouchers_class, ["customer", "orders", "spent"], False),
-        "customer string, orders int, spent bigint",
+        "customer string, orders int, spent bigint, _key string, _version bigint",
         "Update",
         "ProcessingTime",
     )
@@ -182,6 +190,12 @@ earned = (
         F.to_json(F.struct("customer", "orders", "spent"), {"ignoreNullFields": "false"}).alias(
             "value"
         ),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_key", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("earned", F.count("*").alias("rows"))
     .writeStream.format("kafka")
