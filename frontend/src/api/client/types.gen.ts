@@ -228,6 +228,10 @@ export type StepTypeOut = {
      */
     outputs_from: string | null;
     /**
+     * Inputs From
+     */
+    inputs_from: string | null;
+    /**
      * Real Time
      */
     real_time: boolean;
@@ -358,6 +362,66 @@ export type GraphIn = {
      */
     graph: {
         [key: string]: unknown;
+    };
+};
+
+/**
+ * RehearsalOut
+ */
+export type RehearsalOut = {
+    /**
+     * Steps
+     */
+    steps: {
+        [key: string]: RehearsedStep;
+    };
+    /**
+     * Dead Letters
+     */
+    dead_letters: Array<{
+        [key: string]: unknown;
+    }>;
+    /**
+     * Problems
+     */
+    problems: Array<ProblemOut>;
+};
+
+/**
+ * RehearsedStep
+ */
+export type RehearsedStep = {
+    /**
+     * Rows
+     */
+    rows: Array<{
+        [key: string]: unknown;
+    }>;
+    /**
+     * Count
+     */
+    count: number;
+};
+
+/**
+ * RehearseIn
+ */
+export type RehearseIn = {
+    /**
+     * Graph
+     */
+    graph: {
+        [key: string]: unknown;
+    };
+    /**
+     * Rows
+     *
+     * By source. A row may carry _key, _timestamp, _batch and _deleted
+     */
+    rows: {
+        [key: string]: Array<{
+            [key: string]: unknown;
+        }>;
     };
 };
 
@@ -645,6 +709,30 @@ export type PlannedSegment = {
      * Checkpoint
      */
     checkpoint: string;
+    /**
+     * Reads
+     *
+     * Internal topics that other segments write
+     */
+    reads: Array<string>;
+    /**
+     * Writes
+     *
+     * Internal topics that other segments read
+     */
+    writes: Array<string>;
+    /**
+     * Loads
+     *
+     * Whether it takes in what its topics hold before it runs on
+     */
+    loads: boolean;
+    /**
+     * Slots
+     *
+     * Tasks that run all the time, in real-time mode; null while Kafka is away
+     */
+    slots: number | null;
 };
 
 /**
@@ -1773,6 +1861,31 @@ export type CheckGraphResponses = {
 };
 
 export type CheckGraphResponse = CheckGraphResponses[keyof CheckGraphResponses];
+
+export type RehearseGraphData = {
+    body: RehearseIn;
+    path?: never;
+    query?: never;
+    url: '/api/rehearse';
+};
+
+export type RehearseGraphErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type RehearseGraphError = RehearseGraphErrors[keyof RehearseGraphErrors];
+
+export type RehearseGraphResponses = {
+    /**
+     * OK
+     */
+    200: RehearsalOut;
+};
+
+export type RehearseGraphResponse = RehearseGraphResponses[keyof RehearseGraphResponses];
 
 export type CompileGraphData = {
     body: CompileIn;
