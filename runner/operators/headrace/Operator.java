@@ -44,9 +44,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * key and batch, with all the key's rows in no promised order. So the rows of a call are sorted
  * (which in real-time mode does nothing) and handed over one by one. Event-time timers fire by a
  * watermark that moves between batches: in micro-batch mode after the rows, in real-time mode with
- * the first row that comes to their partition, or else at the batch's end. Within one query Spark
- * allows no other watermark before or after an operator with event time; before and after the
- * others it does.
+ * the first row that comes to their partition, or else at the batch's end. A query has one
+ * watermark on each way through it: none may be set before or after an operator with event time;
+ * for a step after one of the others it is set after that, as columns lose it on their way through.
  *
  * <p>State and keys are kept as rows, so that one class and one checkpoint serve both modes.
  */
