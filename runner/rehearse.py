@@ -454,7 +454,8 @@ def _lines(spark: SparkSession, records: list[Row]) -> DataFrame:
     jvm: Any = spark._jvm
     texts = [json.dumps(record) for record in records]
     encoder = jvm.org.apache.spark.sql.Encoders.STRING()
-    return DataFrame(spark._jsparkSession.createDataset(texts, encoder).toDF("line"), spark)
+    lines = DataFrame(spark._jsparkSession.createDataset(texts, encoder).toDF(), spark)
+    return lines.withColumnRenamed("value", "line")
 
 
 def _as_kafka(lines: DataFrame, source: str | None = None) -> DataFrame:

@@ -27,6 +27,7 @@ _PERMANENT = re.compile(
     r"|STREAMING_REAL_TIME_MODE|KAFKA_DATA_LOSS|INCOMPATIBLE_|UNSUPPORTED_STREAMING"
     r"|INVALID_CHECKPOINT|CANNOT_LOAD_STATE_STORE|CONCURRENT_STREAM_LOG_UPDATE"
 )
+_OF_PYTHON = re.compile(r"RuntimeError: step (\w+): (.*)")
 _SENTENCES = {
     "DIVIDE_BY_ZERO": "A row divides by zero. Use try_divide, which gives null instead.",
     "CAST_INVALID_INPUT": "{expression} is no {targetType}. Use try_cast, which gives null "
@@ -107,6 +108,10 @@ def judge(chain: Iterable[Cause], program: str, steps: Iterable[str]) -> Judged:
             return Judged(
                 "world", f"Kafka does not answer as it should: {_first(cause.message)}", step
             )
+    for cause in reversed(chain):
+        # What the program says of Python that people wrote; given the same rows it says it again.
+        if said := _OF_PYTHON.search(cause.message):
+            return Judged("permanent", f"The Python of this step failed. {said[2]}", said[1])
     for cause in reversed(chain):
         if cause.condition and cause.condition != "STREAM_FAILED":
             return Judged(_fault(cause), sentence(cause), step)

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from runner import sql
-from runner.fields import ColumnRef
+from runner.fields import ColumnRef, PositiveDuration, milliseconds
 from runner.rows import Column, Rows
 from runner.step_type import Fault, unknown_names
 from runner.steps.kafka_records import GOOD, KafkaRecords
@@ -26,6 +26,18 @@ class LookupTable(KafkaRecords):
         min_length=1,
         json_schema_extra={"format": "columns"},
     )
+
+    refresh: PositiveDuration | None = Field(
+        None,
+        title="Refresh",
+        description="Read anew at the latest after this long. In micro-batches it is read with "
+        "each batch, in real-time mode at each checkpoint, every two minutes.",
+    )
+
+    def batches_only(self) -> str | None:
+        if self.refresh and milliseconds(self.refresh) < 120_000:
+            return f"it is read anew every {self.refresh}, which real-time mode does at checkpoints"
+        return None
 
     def faults(self) -> Iterator[Fault]:
         yield from super().faults()

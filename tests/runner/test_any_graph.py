@@ -183,9 +183,8 @@ def _analyzed(graph: Any) -> None:
         waiting = left
     for segment in planned.segments:
         mode = modes.Append() if segment.appends else modes.Update()
-        for sink in segment.sinks or [segment.trunk]:
-            if segment.shape == "query":
-                checker.checkForStreaming(space[sink]._jdf.queryExecution().analyzed(), mode)
+        end = segment.sinks[0] if segment.shape == "query" else segment.trunk
+        checker.checkForStreaming(space[end]._jdf.queryExecution().analyzed(), mode)
 
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]

@@ -75,13 +75,17 @@ class Processor(StatefulProcessor):
         signal.setitimer(signal.ITIMER_REAL, self.seconds)
         try:
             rows = list(method(values, seen, self, self) or ())
+            for row in rows:
+                if not isinstance(row, dict):
+                    raise TypeError(f"It gave {row!r}, which is no dict.")
+                if unknown := row.keys() - set(self.columns):
+                    raise KeyError(f"It gave {sorted(unknown)}, which are no declared columns.")
+        except Exception as error:
+            step = self.make.__name__.removesuffix("_class")
+            raise RuntimeError(f"step {step}: {type(error).__name__}: {error}") from error
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         for row in rows:
-            if not isinstance(row, dict):
-                raise TypeError(f"It gave {row!r}, which is no dict.")
-            if unknown := row.keys() - set(self.columns):
-                raise KeyError(f"It gave {sorted(unknown)}, which are no declared columns.")
             # Which row of the key it is: the same when a batch is run again.
             number = self.get("", 0) + 1
             self.put("", number)

@@ -37,16 +37,27 @@ CONNECTIONS = {
 
 def call_for_each(make, place, schema, seconds=10):
     """For `mapInArrow`: a Python step's function, called for each row, for so long at most."""
+    import signal
 
-    def rows_of(function, row):
-        given = function(row)
-        if given is None:
-            return []
-        return [given] if isinstance(given, dict) else list(given)
+    step = make.__name__.removesuffix("_function")
+
+    def rows_of(function, own, row):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            given = function(row)
+            rows = [given] if isinstance(given, dict) else list(given or ())
+            for values in rows:
+                if not isinstance(values, dict):
+                    raise TypeError(f"It gave {values!r}, which is no dict.")
+                if unknown := values.keys() - own:
+                    raise KeyError(f"It gave {sorted(unknown)}, which are no declared columns.")
+            return rows
+        except Exception as error:
+            raise RuntimeError(f"step {step}: {type(error).__name__}: {error}") from error
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def batches_of(batches):
-        import signal
-
         import pyarrow
         from pyspark.sql.pandas.types import to_arrow_schema
         from pyspark.sql.types import StructType
@@ -61,18 +72,13 @@ def call_for_each(make, place, schema, seconds=10):
             rows = []
             for row in batch.to_pylist():
                 hidden = {name: value for name, value in row.items() if name[0] == "_"}
-                signal.setitimer(signal.ITIMER_REAL, seconds)
-                try:
-                    given = rows_of(function, row)
-                finally:
-                    signal.setitimer(signal.ITIMER_REAL, 0)
-                for i, values in enumerate(given):
-                    if not isinstance(values, dict):
-                        raise TypeError(f"It gave {values!r}, which is no dict.")
-                    if unknown := values.keys() - own:
-                        raise KeyError(f"It gave {sorted(unknown)}, which are no declared columns.")
+                for i, values in enumerate(rows_of(function, own, row)):
                     rows.append({**hidden, place: i, **values})
-            yield pyarrow.RecordBatch.from_pylist(rows, schema=types)
+            try:
+                given = pyarrow.RecordBatch.from_pylist(rows, schema=types)
+            except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
+                raise RuntimeError(f"step {step}: It gave another type: {error}") from error
+            yield given
 
     return batches_of
 

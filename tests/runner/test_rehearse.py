@@ -1,0 +1,106 @@
+"""Rehearsals: every scenario on given rows gives what it must, and mistakes are told in words."""
+
+import json
+import time
+
+import pytest
+
+from runner.graph import read_graph
+from runner.problems import InvalidGraph
+from runner.rehearse import rehearse
+from tests.runner import scenario
+from tests.runner.drawn import SCENARIOS, drawn
+
+CONNECTIONS = {"local": {"type": "kafka", "bootstrap_servers": "127.0.0.1:9"}}
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_a_rehearsal_gives_what_the_scenario_says(path):
+    told = json.loads(path.read_text())
+    done = rehearse(read_graph(told["graph"]), told["rows"], CONNECTIONS, seconds=240)
+    assert done.problems == []
+    for sink, expect in told["expect"].items():
+        rows = done.dead_letters if sink == "dead_letters" else done.steps[sink]["rows"]
+        assert scenario.difference(expect, rows) is None
+
+
+def test_the_rows_of_every_step_come_back_with_their_batch():
+    rows = {"lines": [{"value": "to be", "_batch": 0}, {"value": "or not to", "_batch": 1}]}
+    done = rehearse(read_graph(drawn("word-count")), rows, CONNECTIONS)
+    assert done.steps["lines"]["count"] == 2
+    words = [(row["word"], row["_batch"]) for row in done.steps["words"]["rows"]]
+    assert words == [("to", 0), ("be", 0), ("or", 1), ("not", 1), ("to", 1)]
+    counts = {(row["word"], row["count"], row["_batch"]) for row in done.steps["counts"]["rows"]}
+    assert counts == {("to", 1, 0), ("be", 1, 0), ("or", 1, 1), ("not", 1, 1), ("to", 2, 1)}
+
+
+def chain(*steps):
+    source = {
+        "connection": "local", "topics": ["t"], "format": "json",
+        "columns": [{"name": "a", "type": "string"}, {"name": "n", "type": "int"}],
+    }  # fmt: skip
+    sink = {"connection": "local", "topic": "o"}
+    given = [("rows", "kafka_source", source), *steps, ("out", "kafka_sink", sink)]
+    ids = [id_ for id_, _, _ in given]
+    return read_graph(
+        {
+            "version": 1,
+            "steps": [{"id": i, "type": t, "config": c} for i, t, c in given],
+            "edges": [{"from": a, "to": b} for a, b in zip(ids, ids[1:], strict=False)],
+        }
+    )
+
+
+def python(code):
+    return chain(
+        ("own", "python_map", {"code": code, "columns": [{"name": "a", "type": "string"}]})
+    )
+
+
+FAILING = [
+    (
+        chain(("half", "select", {"columns": [{"name": "x", "expression": "1 / n"}]})),
+        "half",
+        "zero",
+    ),
+    (python("def f(row):\n    return {'b': 1}"), "own", "no declared columns"),
+    (python("def f(row):\n    return 5"), "own", "TypeError"),
+    (python("def f(row):\n    return {'a': row['none']}"), "own", "KeyError: 'none'"),
+    (python("def f(row):\n    return {'a': {}}"), "own", "another type"),
+    (python("def f(row):\n    while True: pass"), "own", "longer than 10 seconds"),
+]
+
+
+@pytest.mark.parametrize(("graph", "step", "words"), FAILING, ids=[w for _, _, w in FAILING])
+def test_what_goes_wrong_is_a_problem_of_its_step(graph, step, words):
+    done = rehearse(graph, {"rows": [{"a": "x", "n": 0}]}, CONNECTIONS)
+    (problem,) = done.problems
+    assert problem.step == step
+    assert words in problem.message
+
+
+def test_a_rehearsal_that_takes_too_long_is_ended():
+    begun = time.monotonic()
+    graph = python("def f(row):\n    import time\n    time.sleep(8)\n    return row")
+    rows = {"rows": [{"a": "x", "n": 0}] * 20}
+    done = rehearse(graph, rows, CONNECTIONS, seconds=6)
+    assert "longer than 6 seconds" in done.problems[0].message
+    assert time.monotonic() - begun < 60
+
+
+BAD_ROWS = [
+    ({"nobody": [{}]}, "no source"),
+    ({"out": [{}]}, "no source"),
+    ({"rows": [{"_batch": "soon"}]}, "Row 1"),
+    ({"rows": [{"_timestamp": "yesterday"}]}, "Row 1"),
+    ({"rows": [[]]}, "Row 1"),
+    ({"rows": [{"_batch": 5_000_000}]}, "batches"),
+    ({"rows": [{"n": 1}] * 10_001}, "10,000 rows"),
+]
+
+
+@pytest.mark.parametrize(("rows", "words"), BAD_ROWS, ids=[w for _, w in BAD_ROWS])
+def test_rows_that_can_not_be_used_are_refused(rows, words):
+    with pytest.raises(InvalidGraph) as refused:
+        rehearse(chain(), rows, CONNECTIONS)
+    assert words in refused.value.problems[0].message
