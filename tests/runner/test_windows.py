@@ -514,18 +514,27 @@ def test_an_error_in_a_row_is_sparks(make_trial: MakeTrial) -> None:
         trial.give(given(("a", 100, 0)))
 
 
-def test_names_of_any_kind(make_trial: MakeTrial) -> None:
-    columns = "`a b` string, `when.ever` timestamp, `x``y` bigint"
+def test_names_and_groups_of_any_kind(make_trial: MakeTrial) -> None:
+    columns = "`a b` string, `when.ever` timestamp, `x``y` bigint, s struct<`c d`: int>, b binary, acc int"
+    row = {"a b": "k", "when.ever": at(100), "x`y": 3, "s": {"c d": 1}, "b": "aGk="}
+    groups = ["a b", "s", "b"]
     options = windows(
         **SESSIONS,
-        group_by=["a b"],
+        group_by=groups,
         time="when.ever",
-        results=[["n", "count(*)"], ["so `so`", "sum(`x``y`)"]],
+        results=[["n", "count(*)"], ["so `so`", "sum(`x``y`)"], ["when", "max(`when.ever`)"]],
     )
-    out = make_trial("SessionWindows", options, columns).give(
-        [{"a b": "k", "when.ever": at(100), "x`y": 3}]
-    )
-    assert [(row["a b"], row["so `so`"]) for row in out] == [("k", 3)]
+    trial = make_trial("SessionWindows", options, columns)
+    for rows in ([row, row], [row]):
+        out = trial.give(rows)
+        assert [row[name] for name in groups] == [out[0][name] for name in groups]
+    assert (out[0]["so `so`"], out[0]["when"]) == (9, at(100))
+    expression = "acc + `x``y` + s.`c d`"
+    options = {"group_by": groups, "initial": "1", "expression": expression, "order": ["when.ever"]}
+    trial = make_trial("Reduce", options, columns)
+    for rows in ([row, row], [row]):
+        out = trial.give(rows)
+    assert out == [{**{name: row[name] for name in groups}, "acc": 13, "_version": 3}]
 
 
 @pytest.mark.parametrize(

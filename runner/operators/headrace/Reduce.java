@@ -1,7 +1,6 @@
 package headrace;
 
 import static org.apache.spark.sql.functions.expr;
-import static org.apache.spark.sql.functions.lit;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.Serializable;
@@ -60,7 +59,6 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class Reduce extends StatefulProcessor<Row, Row, Row> {
   private static final String ACC = "acc";
   private static final String COLUMN = "__headrace_column_";
-  private static final String KEY = "__headrace_key_";
   /** Widening a decimal by one digit at a time ends with the largest. */
   private static final int ROUNDS = 100;
 
@@ -104,35 +102,26 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
       String name = said.get("order").get(i).asText();
       selected.add(Operator.column(name).as(COLUMN + selected.size()));
     }
-    int behind = selected.size();
-    // State takes only plain names for the columns of its key.
-    List<Column> key = new ArrayList<>();
-    List<String> names = Operator.names(said.get("group_by"));
-    for (String name : names) {
-      key.add(Operator.column(KEY + key.size()));
-      selected.add(Operator.column(name).as(KEY + (key.size() - 1)));
-    }
-    if (names.isEmpty()) {
-      key.add(Operator.column(KEY));
-      selected.add(lit(0).as(KEY));
-    }
+    Group group = new Group(rows, said.get("group_by"));
+    selected.addAll(group.selected);
     Dataset<Row> ready = rows.select(selected.toArray(Column[]::new));
     StructType rowType = ready.schema().asNullable();
-    StructField[] fields = rowType.fields();
-    StructType keyType = new StructType(Arrays.copyOfRange(fields, behind, fields.length));
-    StructType gives = new StructType();
-    for (int i = 0; i < names.size(); i++) {
-      gives = gives.add(names.get(i), keyType.apply(i).dataType());
-    }
-    gives = gives.add(ACC, type).add("_version", DataTypes.LongType);
-    return ready
-        .groupBy(key.toArray(Column[]::new))
-        .as(Encoders.row(keyType), Encoders.row(rowType))
-        .transformWithState(
-            new Reduce(initial, step, type, rowType, order, names.size()),
-            TimeMode.None(),
-            OutputMode.Update(),
-            Encoders.row(gives));
+    StructType gives =
+        group.given(rowType).add(ACC, type).add("_version", DataTypes.LongType);
+    Column[] key = group.key.toArray(Column[]::new);
+    Dataset<Row> changes =
+        ready
+            .groupBy(key)
+            .as(Encoders.row(ready.select(key).schema().asNullable()), Encoders.row(rowType))
+            .transformWithState(
+                new Reduce(initial, step, type, rowType, order, group.size),
+                TimeMode.None(),
+                OutputMode.Update(),
+                Encoders.row(gives));
+    List<Column> given = new ArrayList<>(group.given);
+    given.add(Operator.column(ACC));
+    given.add(Operator.column("_version"));
+    return changes.select(given.toArray(Column[]::new));
   }
 
   @Override

@@ -1,7 +1,6 @@
 package headrace;
 
 import static org.apache.spark.sql.functions.col;
-import static org.apache.spark.sql.functions.lit;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
@@ -24,6 +23,7 @@ import org.apache.spark.sql.streaming.TTLConfig;
 import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.streaming.TimerValues;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.collection.Iterator;
 
@@ -44,7 +44,6 @@ import scala.collection.Iterator;
  */
 abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
   private static final String TIME = "__headrace_time";
-  private static final String KEY = "__headrace_key_";
   private static final StructType WINDOW =
       new StructType()
           .add("start", DataTypes.TimestampType)
@@ -80,37 +79,26 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
     List<Column> selected = new ArrayList<>();
     selected.add(Operator.column(said.get("time").asText()).cast("timestamp").as(TIME));
     selected.addAll(aggregates.arguments());
-    int behind = selected.size();
-    // State takes only plain names for the columns of its key.
-    List<Column> key = new ArrayList<>();
-    List<Column> given = new ArrayList<>(List.of(col("window")));
-    for (String name : Operator.names(said.get("group_by"))) {
-      String plain = KEY + key.size();
-      selected.add(Operator.column(name).as(plain));
-      key.add(col(plain));
-      given.add(col(plain).as(name));
-    }
-    if (groups == 0) {
-      selected.add(lit(0).as(KEY));
-      key.add(col(KEY));
-    }
+    Group group = new Group(rows, said.get("group_by"));
+    selected.addAll(group.selected);
     Dataset<Row> ready =
         rows.select(selected.toArray(Column[]::new))
             .where(col(TIME).isNotNull())
             .withWatermark(TIME, said.get("grace").asLong() + length + " milliseconds");
     StructType rowType = ready.schema().asNullable();
-    StructType keyType = new StructType();
     StructType gives = new StructType().add("window", WINDOW);
-    for (int i = behind; i < rowType.length(); i++) keyType = keyType.add(rowType.apply(i));
-    for (int i = 0; i < groups; i++) gives = gives.add(keyType.apply(i));
-    for (var value : aggregates.values().fields()) gives = gives.add(value);
+    for (StructField field : group.given(rowType).fields()) gives = gives.add(field);
+    for (StructField value : aggregates.values().fields()) gives = gives.add(value);
     gives = gives.add("_deleted", DataTypes.BooleanType).add("_version", DataTypes.LongType);
+    Column[] key = group.key.toArray(Column[]::new);
     Dataset<Row> changes =
         ready
-            .groupBy(key.toArray(Column[]::new))
-            .as(Encoders.row(keyType), Encoders.row(rowType))
+            .groupBy(key)
+            .as(Encoders.row(ready.select(key).schema().asNullable()), Encoders.row(rowType))
             .transformWithState(
                 this, TimeMode.EventTime(), OutputMode.Update(), Encoders.row(gives));
+    List<Column> given = new ArrayList<>(List.of(col("window")));
+    given.addAll(group.given);
     given.addAll(aggregates.results(changes));
     given.add(col("_deleted"));
     given.add(col("_version"));
