@@ -515,7 +515,10 @@ def test_an_error_in_a_row_is_sparks(make_trial: MakeTrial) -> None:
 
 
 def test_names_and_groups_of_any_kind(make_trial: MakeTrial) -> None:
-    columns = "`a b` string, `when.ever` timestamp, `x``y` bigint, s struct<`c d`: int>, b binary, acc int"
+    columns = (
+        "`a b` string, `when.ever` timestamp, `x``y` bigint, "
+        "s struct<`c d`: int>, b binary, acc int"
+    )
     row = {"a b": "k", "when.ever": at(100), "x`y": 3, "s": {"c d": 1}, "b": "aGk="}
     groups = ["a b", "s", "b"]
     options = windows(

@@ -50,8 +50,8 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * SQL aggregates whose intermediate state can be kept, merged and read as often as one likes.
  *
- * <p>Spark analyzes {@code rows.agg(…)}; its own aggregate functions are taken out of the plan, so
- * types, nulls and errors are Spark's. What the functions are applied to, and what is made of
+ * <p>Spark analyzes {@code rows.agg(…)}; its own aggregate functions are taken out of the plan,
+ * so types, nulls and errors are Spark's. What the functions are applied to, and what is made of
  * their values ({@code sum(x) / count(*)}), stays with Spark: the arguments are columns to be
  * selected before the operator, the results columns to be selected after it. In between there are
  * only the functions, which a {@link Task} runs as Spark's own streaming aggregation does: new
@@ -83,7 +83,7 @@ final class Aggregates implements Serializable {
     for (Map.Entry<Long, AggregateExpression> entry : found.entrySet()) {
       AggregateExpression call = entry.getValue();
       if (call.isDistinct()) {
-        throw refusal("DISTINCT can't be kept up to date over a stream; use approx_count_distinct.");
+        throw refusal("DISTINCT can't be kept up to date; use approx_count_distinct.");
       }
       AggregateFunction function =
           (AggregateFunction) onColumns(call.aggregateFunction(), columns);
@@ -184,7 +184,7 @@ final class Aggregates implements Serializable {
     private final ExpressionEncoder.Deserializer<Row> writer = deserializer(values);
     private final UnsafeProjection packer = packer(bufferTypes);
 
-    /** Returns the time and the arguments, with which a row begins; the next call may overwrite it. */
+    /** Returns the time and the arguments, which a row begins with, until the next call. */
     InternalRow read(Row row) {
       return reader.apply(row);
     }

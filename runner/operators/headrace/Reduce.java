@@ -95,7 +95,9 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
 
     // The rows bring what the expression reads, then what they are ordered by, then the group.
     List<Column> selected = new ArrayList<>();
-    for (String name : step.reads()) selected.add(Operator.column(name).as(COLUMN + selected.size()));
+    for (String name : step.reads()) {
+      selected.add(Operator.column(name).as(COLUMN + selected.size()));
+    }
     int[] order = new int[said.get("order").size()];
     for (int i = 0; i < order.length; i++) {
       order[i] = selected.size();
@@ -183,7 +185,7 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
     }
   }
 
-  /** An expression as Spark would run it: what it reads, and its steps, each over the one before. */
+  /** An expression as Spark would run it: what it reads, and steps, each over the one before. */
   private record Formula(List<String> reads, Expression[][] steps, Expression result)
       implements Serializable {
     /** Understands one column over rows, of which {@code acc} comes first where there is one. */

@@ -30,13 +30,13 @@ import scala.collection.Iterator;
 /**
  * What windows that depend on the rows have in common: aggregates by group and window.
  *
- * <p>Options: {@code group_by}, {@code time} (a column; rows without one are dropped), {@code grace}
- * (milliseconds), {@code results} ({@code [["name", "sql"], …]}), {@code emit} ({@code updates} or
- * {@code final}). Out come {@code window}, the group, the results, {@code _deleted} and
+ * <p>Options: {@code group_by}, {@code time} (a column; rows without one are dropped), {@code
+ * grace} (milliseconds), {@code results} ({@code [["name", "sql"], …]}), {@code emit} ({@code
+ * updates} or {@code final}). Out come {@code window}, the group, the results, {@code _deleted} and
  * {@code _version}.
  *
  * <p>The watermark is {@code grace} and the window's length behind the newest row, and moves
- * between batches only. A row at or before it is dropped: whatever window it could be in is closed.
+ * between batches only. A row at or before it is dropped, as what it could be in is closed.
  * What the watermark has passed is emitted where {@code emit} is {@code final}, and forgotten.
  *
  * <p>In real-time mode a row's changes leave before the next row is read. In micro-batch mode the
