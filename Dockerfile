@@ -23,6 +23,7 @@ WORKDIR /opt/headrace
 # What is installed changes seldom, so it comes before what is written here.
 COPY requirements.lock requirements-uv.lock ./
 COPY runner/ivy.xml runner/
+COPY runner/operators runner/operators
 COPY builder/__init__.py builder/
 COPY builder/local builder/local
 # A Redis of its own is not for this image.

@@ -174,6 +174,7 @@ class _Trial:
         self.spark.conf.set("spark.sql.shuffle.partitions", "1")
         self.segments: list[_Running] = []
         self.known: dict[str, DataFrame] = {}
+        self.error: Exception | None = None
         self.over = threading.Event()
 
     def run(self, seconds: float) -> None:
@@ -246,7 +247,8 @@ class _Trial:
 
     def _failed(self, error: Exception) -> None:
         drawn = [s.id for s in self.graph.in_order if s.type not in INTERNAL]
-        judged = judge(causes(error), "", drawn)
+        code = "\n".join(running.code for running in self.segments)
+        judged = judge(causes(self.error or error), code, drawn)
         self.problems.append(Problem(judged.step, None, judged.message))
 
 
@@ -259,6 +261,7 @@ class _Running:
         self.graph = trial.graph
         self.sent: dict[str, list[Row]] = {}
         self.seen = -1
+        self.code = ""
         spark = trial.spark
         jvm: Any = spark._jvm
         streams = jvm.org.apache.spark.sql.execution.streaming.runtime.MemoryStream
@@ -330,6 +333,7 @@ class _Running:
         code = "".join(self.program.statement(self.graph.by_id[id_], observed=False))
         # The compiler wrote it: what people type stands in it only as quoted text.
         exec(compile(code, f"<{id_}>", "exec"), space)  # noqa: S102
+        self.code += code
 
     def _define(self, id_: str, lines: DataFrame) -> None:
         step = self.graph.by_id[id_]
@@ -385,6 +389,10 @@ class _Running:
                 self.trial.take(id_, len(found), found)
             for sink in self.segment.sinks:
                 self._arrived(sink, space)
+        except Exception as error:
+            # Java would tell of it as text only.
+            self.trial.error = error
+            raise
         finally:
             rows.unpersist()
 
@@ -435,7 +443,8 @@ class _Running:
     def _observed(self) -> None:
         """Take in what the batches since the last time have seen of the steps before the trunk."""
         for progress in self.query.recentProgress:
-            if progress.batchId > self.seen:
+            # Between batches Spark reports, too, under the number of the one to come.
+            if progress.batchId > self.seen and progress.observedMetrics:
                 self.seen = progress.batchId
                 for name, seen in progress.observedMetrics.items():
                     if name in self.graph.by_id:

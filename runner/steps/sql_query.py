@@ -64,7 +64,9 @@ class SqlQuery(StepType):
             hidden = self._hidden(self._columns(inputs), rows)
             tree = tree.select(*(exp.column(name, quoted=True) for name in hidden))
         given = ", ".join(f"{name}={rows}" for name, rows in inputs.items())
-        return f"spark.sql({sql.query_template(tree)!r}, {given})"
+        # The session of the rows: within a batch it is another than the program's.
+        session = f"{next(iter(inputs.values()))}.sparkSession"
+        return f"{session}.sql({sql.query_template(tree)!r}, {given})"
 
     @staticmethod
     def _hidden(columns: tuple[Column, ...], rows: Rows) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -46,7 +47,7 @@ def chain(*steps):
         {
             "version": 1,
             "steps": [{"id": i, "type": t, "config": c} for i, t, c in given],
-            "edges": [{"from": a, "to": b} for a, b in zip(ids, ids[1:], strict=False)],
+            "edges": [{"from": a, "to": b} for a, b in pairwise(ids)],
         }
     )
 
@@ -57,6 +58,7 @@ def python(code):
     )
 
 
+HALF = {"columns": [{"name": "x", "expression": "1 / n"}]}
 FAILING = [
     (
         chain(("half", "select", {"columns": [{"name": "x", "expression": "1 / n"}]})),

@@ -39,9 +39,15 @@ def call_for_each(make, place, schema, seconds=10):
     """For `mapInArrow`: a Python step's function, called for each row, for so long at most."""
     import signal
 
+    import pyarrow
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    types = to_arrow_schema(StructType.fromDDL(schema), timezone="UTC")
+    own = {name for name in types.names if name[0] != "_"}
     step = make.__name__.removesuffix("_function")
 
-    def rows_of(function, own, row):
+    def rows_of(function, row):
         signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
             given = function(row)
@@ -58,21 +64,16 @@ def call_for_each(make, place, schema, seconds=10):
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def batches_of(batches):
-        import pyarrow
-        from pyspark.sql.pandas.types import to_arrow_schema
-        from pyspark.sql.types import StructType
-
         def too_long(number, frame):
             raise TimeoutError(f"It took longer than {seconds} seconds for one row.")
 
         signal.signal(signal.SIGALRM, too_long)
-        function, types = make(), to_arrow_schema(StructType.fromDDL(schema))
-        own = {name for name in types.names if name[0] != "_"}
+        function = make()
         for batch in batches:
             rows = []
             for row in batch.to_pylist():
                 hidden = {name: value for name, value in row.items() if name[0] == "_"}
-                for i, values in enumerate(rows_of(function, own, row)):
+                for i, values in enumerate(rows_of(function, row)):
                     rows.append({**hidden, place: i, **values})
             try:
                 given = pyarrow.RecordBatch.from_pylist(rows, schema=types)

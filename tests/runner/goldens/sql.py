@@ -68,7 +68,7 @@ readings = (
     .observe("readings", F.count("*").alias("rows"))
 )
 
-roof = spark.sql(
+roof = readings.sparkSession.sql(
     "SELECT sensor, celsius * 9 / 5 + 32 AS fahrenheit, CASE WHEN celsius >= 30 THEN 'hot' ELSE 'fine' END AS feel, `_key`, `_timestamp`, `_topic`, `_partition`, `_offset`, `_headers` FROM {rows} AS `rows` WHERE celsius IS NOT NULL AND sensor LIKE 'roof-%'",
     rows=readings,
 ).observe("roof", F.count("*").alias("rows"))
@@ -79,7 +79,7 @@ def write_roof(batch, batch_id):
     roof = batch.persist()
     roof.count()
 
-    sentences = spark.sql(
+    sentences = roof.sparkSession.sql(
         "SELECT sensor, fahrenheit, concat(sensor, ' is ', feel) AS sentence, `_key`, `_timestamp`, `_topic`, `_partition`, `_offset`, `_headers` FROM {felt} AS `felt` WHERE feel <> 'fine'",
         felt=roof,
     )
