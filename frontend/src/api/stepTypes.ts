@@ -10,7 +10,10 @@ export interface StepType {
   icon: string;
   inputs: InputPort[];
   outputs: string[];
+  /** The field of the config that names its outputs, besides `otherwise`. */
   outputs_from: string | null;
+  /** The field of the config whose query names its inputs, by the tables it reads. */
+  inputs_from: string | null;
   real_time: boolean;
   schema: RJSFSchema;
 }

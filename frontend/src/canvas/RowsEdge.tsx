@@ -1,5 +1,6 @@
 import { EdgeLabelRenderer, type EdgeProps, getBezierPath } from "@xyflow/react";
 import { memo } from "react";
+import { useTranslation } from "react-i18next";
 import { rate } from "../text/count";
 import { useAimedEdge } from "./aim";
 import { useCanvas, useCheck, useLive } from "./CanvasContext";
@@ -10,8 +11,10 @@ import styles from "./RowsEdge.module.css";
 
 /** Rows on their way: one line for a stream, two for a table, dots for a lookup. */
 export const RowsEdge = memo(function RowsEdge(props: EdgeProps<StepEdge>) {
+  const { t } = useTranslation();
   const { catalogue } = useCanvas();
   const known = useCheck((s) => s.steps);
+  const key = useCheck((s) => s.steps[props.source]?.key.join(", "));
   const kind = useGraph((graph) => kindOf(graph, catalogue, known, props.source));
   const aimed = useAimedEdge() === props.id;
   const perSecond = useLive((s) => (s.on ? s.steps[props.source]?.rate : undefined));
@@ -19,6 +22,7 @@ export const RowsEdge = memo(function RowsEdge(props: EdgeProps<StepEdge>) {
   return (
     <>
       <g className={styles.edge} data-kind={kind} data-selected={props.selected} data-aimed={aimed}>
+        <title>{t(`edge.${kind}`, { key: key ? ` (${key})` : "" })}</title>
         <path d={path} className={styles.line} />
         {kind === "table" && <path d={path} className={styles.inner} />}
         <path

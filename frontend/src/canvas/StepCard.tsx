@@ -1,5 +1,5 @@
-import { Handle, type NodeProps, Position } from "@xyflow/react";
-import { memo } from "react";
+import { Handle, type NodeProps, Position, useUpdateNodeInternals } from "@xyflow/react";
+import { memo, useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import type { Kind, Step } from "../api/graph";
 import type { StepType } from "../api/stepTypes";
@@ -8,7 +8,8 @@ import { useCanvas, useCheck, useLive } from "./CanvasContext";
 import type { StepNode } from "./flow";
 import { useGraph } from "./graphStore";
 import { countOf } from "./liveStore";
-import { inputOf, kindOf, outputsOf } from "./ports";
+import { certainKindOf, inputOf, inputsOf, kindOf, outputsOf } from "./ports";
+import { SampleRows } from "./SampleRows";
 import styles from "./StepCard.module.css";
 import { StepIcon } from "./StepIcon";
 import { summary } from "./summary";
@@ -69,6 +70,7 @@ export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps
         <span>{type?.title ?? t("canvas.unknownType")}</span>
         <Count id={id} isSink={type?.group === "Sinks"} />
       </div>
+      <SampleRows step={id} />
       {type && <Inputs step={step} type={type} connectable={!readOnly} />}
       {type && <Outputs step={step} type={type} connectable={!readOnly} />}
     </article>
@@ -98,33 +100,39 @@ function Count({ id, isSink }: { id: string; isSink: boolean }) {
 }
 
 function Inputs({ step, type, connectable }: { step: Step; type: StepType; connectable: boolean }) {
+  const { t } = useTranslation();
   const { catalogue } = useCanvas();
   const known = useCheck((s) => s.steps);
-  const kinds = useGraph((graph) =>
-    type.inputs
-      .map((port) => {
-        const edge = graph.edges.find((e) => e.to === step.id && inputOf(e, type) === port.name);
-        if (edge) return kindOf(graph, catalogue, known, edge.from);
-        return port.kinds.length === 1 ? port.kinds[0] : "any";
-      })
-      .join(" "),
-  ).split(" ");
-  return type.inputs.map((port, i) => (
+  const inputs = inputsOf(step, type);
+  const said = useGraph((graph) => {
+    const arriving = graph.edges.filter((e) => e.to === step.id);
+    const ports = inputs.map((port) => {
+      const edge = arriving.find((e) => inputOf(e, inputs) === port.name);
+      const kind = edge && certainKindOf(graph, catalogue, known, edge.from);
+      return [port.name, kind ?? (port.kinds.length === 1 ? port.kinds[0] : "any")];
+    });
+    // An edge to an input that the step has no more is drawn to where it says it ends.
+    const names = new Set(inputs.map((port) => port.name));
+    const lost = arriving.map((e) => inputOf(e, inputs)).filter((name) => !names.has(name));
+    return JSON.stringify([...ports, ...[...new Set(lost)].map((name) => [name, "lost"])]);
+  });
+  const ports = JSON.parse(said) as [string, Kind | "any" | "lost"][];
+  useMovedPorts(step.id, ports.map(([name]) => name).join("\n"));
+  const named = ports.length > 1 || type.inputs_from !== null;
+  return ports.map(([name, kind], i) => (
     <Handle
-      key={port.name}
-      id={port.name}
+      key={name}
+      id={name}
       type="target"
       position={Position.Left}
       className={styles.port}
-      data-kind={kinds[i]}
-      data-port={port.name}
-      isConnectable={connectable}
-      style={{ top: `${((i + 1) / (type.inputs.length + 1)) * 100}%` }}
-      title={type.inputs.length > 1 ? port.name : undefined}
+      data-kind={kind}
+      data-port={name}
+      isConnectable={connectable && kind !== "lost"}
+      style={{ top: `${((i + 1) / (ports.length + 1)) * 100}%` }}
+      title={kind === "lost" ? t("canvas.lostInput", { input: name }) : named ? name : undefined}
     >
-      {type.inputs.length > 1 && connectable && (
-        <span className={styles.portName}>{port.name}</span>
-      )}
+      {named && connectable && <span className={styles.portName}>{name}</span>}
     </Handle>
   ));
 }
@@ -140,6 +148,7 @@ function Outputs({
 }) {
   const kind = useKind(step.id);
   const outputs = outputsOf(step, type);
+  useMovedPorts(step.id, outputs.join("\n"));
   if (type.outputs_from === null) {
     return outputs.map((name) => (
       <Handle
@@ -172,6 +181,13 @@ function Outputs({
       ))}
     </ul>
   );
+}
+
+/** React Flow measures where ports are when a card's size changes; new names may not change it. */
+function useMovedPorts(id: string, names: string) {
+  const measure = useUpdateNodeInternals();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names say when to measure
+  useEffect(() => measure(id), [measure, id, names]);
 }
 
 function useKind(id: string): Kind {

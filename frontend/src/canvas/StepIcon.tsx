@@ -1,7 +1,10 @@
 import {
   IconArrowsJoin,
+  IconArrowsMinimize,
+  IconArrowsRight,
   IconArrowsSplit,
   IconBox,
+  IconBrandPython,
   IconBroadcast,
   IconCode,
   IconColumns,
@@ -16,15 +19,21 @@ import {
   IconGitMerge,
   IconKey,
   IconSparkles,
+  IconSql,
   IconSum,
   IconTable,
+  IconTableDown,
   IconTableImport,
   IconTerminal,
 } from "@tabler/icons-react";
 
-const ICONS: Record<string, typeof IconBox> = {
+/** By the names that the catalogue gives. */
+export const ICONS: Record<string, typeof IconBox> = {
   "arrows-join": IconArrowsJoin,
+  "arrows-minimize": IconArrowsMinimize,
+  "arrows-right": IconArrowsRight,
   "arrows-split": IconArrowsSplit,
+  "brand-python": IconBrandPython,
   broadcast: IconBroadcast,
   code: IconCode,
   columns: IconColumns,
@@ -39,8 +48,10 @@ const ICONS: Record<string, typeof IconBox> = {
   "git-merge": IconGitMerge,
   key: IconKey,
   sparkles: IconSparkles,
+  sql: IconSql,
   sum: IconSum,
   table: IconTable,
+  "table-down": IconTableDown,
   "table-import": IconTableImport,
   terminal: IconTerminal,
 };

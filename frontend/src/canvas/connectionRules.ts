@@ -1,7 +1,14 @@
 import type { Graph } from "../api/graph";
 import type { StepType } from "../api/stepTypes";
 import { downstream } from "./editGraph";
-import { type Catalogue, inputOf, type KnownKinds, kindOf, outputsOf } from "./ports";
+import {
+  type Catalogue,
+  certainKindOf,
+  inputOf,
+  inputsOf,
+  type KnownKinds,
+  outputsOf,
+} from "./ports";
 
 /** Ports an edge may be drawn between. */
 export interface Drawn {
@@ -32,16 +39,17 @@ export function whyNot(
   const names = { from: source.label || sourceType.title, to: target.label || targetType.title };
   if (from === to) return { key: "self", values: names };
   if (!outputsOf(source, sourceType).includes(output)) return { key: "noOutput", values: names };
-  const port = targetType.inputs.find(({ name }) => name === input);
-  if (!port) return { key: "noInput", values: names };
+  const inputs = inputsOf(target, targetType);
+  const port = inputs.find(({ name }) => name === input);
+  if (!port) return { key: "noInput", values: { ...names, input } };
   if (downstream(graph, to).has(from)) return { key: "circle", values: names };
-  const arriving = graph.edges.filter((e) => e.to === to && inputOf(e, targetType) === input);
+  const arriving = graph.edges.filter((e) => e.to === to && inputOf(e, inputs) === input);
   if (arriving.some((e) => e.from === from && (e.output ?? "rows") === output))
     return { key: "twice", values: names };
   if (arriving.length > 0 && !port.many)
     return { key: "occupied", values: { ...names, input: port.name } };
-  const kind = kindOf(graph, catalogue, known, from);
-  if (!port.kinds.includes(kind))
+  const kind = certainKindOf(graph, catalogue, known, from);
+  if (kind !== null && !port.kinds.includes(kind))
     return { key: "kind", values: { ...names, kind, kinds: port.kinds.join(" or a ") } };
   return null;
 }

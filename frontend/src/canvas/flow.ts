@@ -1,7 +1,7 @@
 import type { Edge as FlowEdge, Node } from "@xyflow/react";
 import type { Edge, Graph, Position, Step } from "../api/graph";
 import { edgeId } from "./editGraph";
-import { type Catalogue, inputOf, outputOf } from "./ports";
+import { type Catalogue, inputOf, inputsOf, outputOf } from "./ports";
 
 export type StepNode = Node<{ step: Step }, "step">;
 export type StepEdge = FlowEdge<{ edge: Edge }, "rows">;
@@ -31,12 +31,14 @@ export function toNodes(graph: Graph, before: StepNode[], selected?: Set<string>
 }
 
 export function toEdges(graph: Graph, catalogue: Catalogue, before: StepEdge[]): StepEdge[] {
-  const types = new Map(graph.steps.map((step) => [step.id, catalogue.get(step.type)]));
+  const inputs = new Map(
+    graph.steps.map((step) => [step.id, inputsOf(step, catalogue.get(step.type))]),
+  );
   const old = new Map(before.map((edge) => [edge.id, edge]));
   return graph.edges.map((edge) => {
     const id = edgeId(edge);
     const sourceHandle = outputOf(edge);
-    const targetHandle = inputOf(edge, types.get(edge.to));
+    const targetHandle = inputOf(edge, inputs.get(edge.to) ?? []);
     const was = old.get(id);
     if (was?.data?.edge === edge && was.targetHandle === targetHandle) return was;
     return {

@@ -1,5 +1,6 @@
 import type { Edge, Graph, Kind, Step } from "../api/graph";
-import type { StepType } from "../api/stepTypes";
+import type { InputPort, StepType } from "../api/stepTypes";
+import { queryInputs } from "./queryInputs";
 
 /** By step: what the newest check knows of what it gives. */
 export type KnownKinds = Record<string, { kind: Kind }>;
@@ -16,17 +17,26 @@ export function outputsOf(step: Step, type: StepType): string[] {
   return [...new Set([...written, "otherwise"])];
 }
 
+/** A step's inputs: its type's, or the names its query reads, each like the type's only one. */
+export function inputsOf(step: Step | undefined, type: StepType | undefined): InputPort[] {
+  const [like] = type?.inputs ?? [];
+  if (!type?.inputs_from || !like) return type?.inputs ?? [];
+  const written = step?.config[type.inputs_from];
+  const names = typeof written === "string" ? queryInputs(written) : [];
+  return names.length ? names.map((name) => ({ ...like, name })) : type.inputs;
+}
+
 /** The output an edge leaves by. */
 export function outputOf(edge: Edge): string {
   return edge.output ?? "rows";
 }
 
-/** The input an edge ends at: named, or the only one there is. */
-export function inputOf(edge: Edge, type: StepType | undefined): string {
-  return edge.port ?? (type?.inputs.length === 1 ? type.inputs[0]?.name : undefined) ?? "rows";
+/** The input an edge ends at, of those a step has: named, or the only one there is. */
+export function inputOf(edge: Edge, inputs: InputPort[]): string {
+  return edge.port ?? (inputs.length === 1 ? inputs[0]?.name : undefined) ?? "rows";
 }
 
-/** An edge between two ports, naming them only where a step has several. */
+/** An edge between two ports, naming them only where a step has several, or may come to have. */
 export function edgeBetween(
   graph: Graph,
   catalogue: Catalogue,
@@ -40,32 +50,92 @@ export function edgeBetween(
     from,
     to,
     ...(type(from)?.outputs_from ? { output } : {}),
-    ...((type(to)?.inputs.length ?? 0) > 1 ? { port: input } : {}),
+    ...(namesInputs(type(to)) ? { port: input } : {}),
+  };
+}
+
+/** Whether edges to a step of this type say at which input they end. */
+export function namesInputs(type: StepType | undefined): boolean {
+  return type !== undefined && (type.inputs.length > 1 || type.inputs_from !== null);
+}
+
+/**
+ * After a step's inputs have changed, edges go on to where they ended: at the input of the same
+ * name, or, where as many names are new as have gone, at the one that took its place. An edge whose
+ * input is just gone keeps its name, for the check to complain of and for the name to come back.
+ */
+export function followInputs(
+  graph: Graph,
+  id: string,
+  before: InputPort[],
+  after: InputPort[],
+): Graph {
+  const was = before.map(({ name }) => name);
+  const is = after.map(({ name }) => name);
+  if (was.join("\n") === is.join("\n")) return graph;
+  const arriving = graph.edges.filter((edge) => edge.to === id);
+  const ends = [...new Set(arriving.map((edge) => inputOf(edge, before)))];
+  const lost = ends
+    .filter((name) => !is.includes(name))
+    .sort((a, b) => was.indexOf(a) - was.indexOf(b));
+  const fresh = is.filter((name) => !was.includes(name) && !ends.includes(name));
+  const moved = new Map(
+    lost.length === fresh.length ? lost.map((name, i) => [name, fresh[i] ?? name]) : [],
+  );
+  return {
+    ...graph,
+    edges: graph.edges.map((edge) => {
+      if (edge.to !== id) return edge;
+      const end = inputOf(edge, before);
+      return { ...edge, port: moved.get(end) ?? end };
+    }),
   };
 }
 
 // What a type gives whatever flows in, for the moments before its first check.
-const GIVES: Record<string, Kind> = {
-  aggregate: "table",
-  kafka_table: "table",
-  lookup_table: "lookup",
-  reduce: "table",
-  to_stream: "stream",
-  to_table: "table",
+const GIVES: Record<string, (step: Step) => Kind> = {
+  aggregate: ({ config }) => (config.emit === "final" ? "stream" : "table"),
+  kafka_table: () => "table",
+  lookup_table: () => "lookup",
+  reduce: () => "table",
+  sql: () => "stream",
+  to_stream: () => "stream",
+  to_table: () => "table",
 };
 
 /** What flows out of a step: what the check said, else what can be told from its type. */
 export function kindOf(graph: Graph, catalogue: Catalogue, known: KnownKinds, id: string): Kind {
-  for (let at: string | undefined = id, hops = 0; at !== undefined && hops < 50; hops++) {
+  return certainKindOf(graph, catalogue, known, id) ?? "stream";
+}
+
+/** The same; null where it depends on what will be drawn to the step. */
+export function certainKindOf(
+  graph: Graph,
+  catalogue: Catalogue,
+  known: KnownKinds,
+  id: string,
+): Kind | null {
+  let at: string | undefined = id;
+  for (let hops = 0; at !== undefined && hops < 50; hops++) {
     const checked = known[at];
     if (checked) return checked.kind;
-    const step: Step | undefined = graph.steps.find((s) => s.id === at);
-    const certain = GIVES[step?.type ?? ""];
-    if (certain) return certain;
-    const type = catalogue.get(step?.type ?? "");
-    const first = type?.inputs[0]?.name;
     const before: string = at;
-    at = graph.edges.find((e) => e.to === before && inputOf(e, type) === first)?.from;
+    const step: Step | undefined = graph.steps.find((s) => s.id === before);
+    const type = catalogue.get(step?.type ?? "");
+    if (!step || !type) return "stream";
+    const given = givenBy(step, type);
+    if (given) return given;
+    const inputs = inputsOf(step, type);
+    const first = inputs[0]?.name;
+    at = graph.edges.find((e) => e.to === before && inputOf(e, inputs) === first)?.from;
   }
-  return "stream";
+  return null;
+}
+
+/** What a step gives whatever flows in; null where it gives what it gets. */
+export function givenBy(step: Step, type: StepType): Kind | null {
+  const certain = GIVES[step.type]?.(step);
+  if (certain) return certain;
+  const kinds = type.inputs[0]?.kinds ?? ["stream"];
+  return (kinds.length === 1 && kinds[0]) || null;
 }

@@ -20,21 +20,29 @@ const SUMMARIES: Record<string, (config: Values) => string> = {
       .map((b) => text(b.name))
       .concat("otherwise")
       .join(" · "),
+  key_by: (c) => list(c.columns) || text(c.expression),
+  deduplicate: (c) => [list(c.columns), within(c.within)].filter(Boolean).join(" "),
+  peek: () => "newest rows",
+  sql: (c) => line(c.query),
+  python_map: (c) => defined("def", c.code),
+  python_processor: (c) => defined("class", c.code) + by(c.key),
   merge: (c) => (c.strict ? "same columns only" : "by column name"),
   aggregate: (c) => {
     const does = items(c.aggregations).map((a) => {
       const of = text(a.expression);
       return (text(a.function) || "count") + (of ? ` of ${of}` : "");
     });
-    const by = list(c.group_by);
-    return [does.join(", ") + (by ? ` by ${by}` : ""), window(c.window)].filter(Boolean).join(", ");
+    return [does.join(", ") + by(c.group_by), window(c.window)].filter(Boolean).join(", ");
   },
+  reduce: (c) => line(c.expression) + by(c.group_by),
+  to_table: (c) => by(c.key).trim(),
+  to_stream: () => "each change",
   join: (c) =>
     [
       `${text(c.kind) || "inner"} join`,
       items(c.on)
         .map(({ left, right }) => (left === right ? text(left) : `${text(left)} = ${text(right)}`))
-        .join(" and "),
+        .join(" and ") + apart(c.within),
     ]
       .filter(Boolean)
       .join(" on "),
@@ -50,10 +58,11 @@ export function summary(step: Step): string {
 }
 
 function window(value: unknown): string {
-  const { kind, size, advance } = (value ?? {}) as Values;
+  const { kind, size, advance, gap } = (value ?? {}) as Values;
+  if (kind === "session") return gap ? `sessions, ${brief(gap)} gap` : "sessions";
   if (!kind || kind === "none" || !size) return "";
   const every = kind === "hopping" && advance ? ` every ${brief(advance)}` : "";
-  return `${brief(size)} windows${every}`;
+  return `${brief(size)} ${kind === "sliding" ? "sliding " : ""}windows${every}`;
 }
 
 function brief(duration: unknown): string {
@@ -65,8 +74,33 @@ function brief(duration: unknown): string {
 }
 
 function newest(c: Values): string {
-  const key = list(c.key);
-  return (list(c.topics) || text(c.topic_pattern)) + (key ? ` by ${key}` : "");
+  return (list(c.topics) || text(c.topic_pattern)) + by(c.key);
+}
+
+function by(columns: unknown): string {
+  const names = list(columns);
+  return names ? ` by ${names}` : "";
+}
+
+function within(duration: unknown): string {
+  return duration ? `within ${brief(duration)}` : "";
+}
+
+/** How far apart a join's rows may be: `, 5 s before to 1 min after`. */
+function apart(value: unknown): string {
+  const { before, after } = (value ?? {}) as Values;
+  const ends = [before && `${brief(before)} before`, after && `${brief(after)} after`];
+  return ends.some(Boolean) ? `, ${ends.filter(Boolean).join(" to ")}` : "";
+}
+
+/** The name that Python code gives its function or class. */
+function defined(what: "def" | "class", code: unknown): string {
+  const name = new RegExp(`^${what}\\s+(\\w+)`, "m").exec(text(code))?.[1] ?? "";
+  return name && what === "def" ? `${name}(row)` : name;
+}
+
+function line(value: unknown): string {
+  return text(value).replace(/\s+/g, " ");
 }
 
 function text(value: unknown): string {

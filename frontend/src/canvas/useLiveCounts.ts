@@ -1,16 +1,17 @@
 import { useEffect } from "react";
 import type { StoreApi } from "zustand";
-import type { DeploymentListed } from "../api/types";
+import type { Deployment, DeploymentListed } from "../api/types";
 import type { LiveState } from "./liveStore";
 
-/** Put what a deployment counts on the canvas; null clears it. */
+/** Put what a deployment counts and shows on the canvas; null clears it. */
 export function useLiveCounts(
   live: StoreApi<LiveState>,
-  deployment: DeploymentListed | null,
+  deployment: Deployment | DeploymentListed | null,
 ): void {
   useEffect(() => {
     live.setState({
       steps: deployment?.metrics?.steps ?? {},
+      samples: deployment && "samples" in deployment ? deployment.samples : {},
       faulty:
         deployment?.state === "failed" || deployment?.state === "backing_off"
           ? deployment.step

@@ -4,32 +4,35 @@ import { useTranslation } from "react-i18next";
 import { useCheck } from "../canvas/CanvasContext";
 import { CodeTab } from "./CodeTab";
 import styles from "./Drawer.module.css";
+import { PlanTab } from "./PlanTab";
 import { ProblemsTab } from "./ProblemsTab";
 import type { Editing } from "./useEditing";
 
-export type DrawerTab = "problems" | "code";
+const TABS = ["problems", "plan", "code"] as const;
+export type DrawerTab = (typeof TABS)[number];
 
 interface Props {
   tab: DrawerTab | null;
   onTab: (tab: DrawerTab | null) => void;
   editing: Editing;
   name: string;
+  pipeline: string;
+  save: () => Promise<boolean>;
 }
 
-/** Below the canvas: what is wrong, and the program the drawing stands for. */
-export function Drawer({ tab, onTab, editing, name }: Props) {
+/** Below the canvas: what is wrong, what it runs as, and the program it stands for. */
+export function Drawer({ tab, onTab, editing, name, pipeline, save }: Props) {
   const { t } = useTranslation();
   const problems = useCheck((s) => s.problems.length);
   return (
     <section className={styles.drawer} aria-label={t("drawer.name")}>
       <Tabs value={tab} onChange={(next) => onTab(next as DrawerTab | null)} variant="default">
         <Tabs.List>
-          <Tabs.Tab value="problems" onClick={() => tab === "problems" && onTab(null)}>
-            {t("drawer.problems")} {problems > 0 && problems}
-          </Tabs.Tab>
-          <Tabs.Tab value="code" onClick={() => tab === "code" && onTab(null)}>
-            {t("drawer.code")}
-          </Tabs.Tab>
+          {TABS.map((value) => (
+            <Tabs.Tab key={value} value={value} onClick={() => tab === value && onTab(null)}>
+              {t(`drawer.${value}`)} {value === "problems" && problems > 0 && problems}
+            </Tabs.Tab>
+          ))}
           <ActionIcon
             ml="auto"
             mr={6}
@@ -44,7 +47,9 @@ export function Drawer({ tab, onTab, editing, name }: Props) {
       </Tabs>
       {tab && (
         <div className={styles.body}>
-          {tab === "problems" ? <ProblemsTab editing={editing} /> : <CodeTab name={name} />}
+          {tab === "problems" && <ProblemsTab editing={editing} />}
+          {tab === "plan" && <PlanTab pipeline={pipeline} save={save} editing={editing} />}
+          {tab === "code" && <CodeTab name={name} />}
         </div>
       )}
     </section>

@@ -190,7 +190,14 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
       </main>
       <Side editing={editing} selection={selection} />
       <div className={styles.drawer} data-open={tab !== null}>
-        <Drawer tab={tab} onTab={setTab} editing={editing} name={name} />
+        <Drawer
+          tab={tab}
+          onTab={setTab}
+          editing={editing}
+          name={name}
+          pipeline={pipeline.id}
+          save={autosave.flush}
+        />
       </div>
       <ActionSpotlight actions={actions} editing={editing} />
       <AddStepSpotlight wanted={wanted} editing={editing} />

@@ -2,7 +2,7 @@ import { ActionIcon, Button, MultiSelect, Select, TextInput, Tooltip } from "@ma
 import { IconCopy, IconTrash, IconX } from "@tabler/icons-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { Config, Graph, Step } from "../api/graph";
+import type { Config, Graph, Kind, Step } from "../api/graph";
 import type { InputPort, StepType } from "../api/stepTypes";
 import type { CheckedStep } from "../api/types";
 import { useCanvas, useCheck, useSelection } from "../canvas/CanvasContext";
@@ -18,7 +18,16 @@ import {
   removeEdges,
 } from "../canvas/editGraph";
 import { useGraph, useGraphStore } from "../canvas/graphStore";
-import { edgeBetween, inputOf, kindOf, outputOf, outputsOf } from "../canvas/ports";
+import {
+  certainKindOf,
+  edgeBetween,
+  followInputs,
+  inputOf,
+  inputsOf,
+  kindOf,
+  outputOf,
+  outputsOf,
+} from "../canvas/ports";
 import { StepIcon } from "../canvas/StepIcon";
 import { select } from "../canvas/selectionStore";
 import type { KnownColumn } from "../form/FormContext";
@@ -69,7 +78,12 @@ function OneStep({ step, type, editing }: { step: Step; type: StepType; editing:
 
   function change(config: Config, field: string) {
     store.change((graph) => {
-      const next = changeConfig(graph, step.id, config);
+      const next = followInputs(
+        changeConfig(graph, step.id, config),
+        step.id,
+        inputsOf(step, type),
+        inputsOf({ ...step, config }, type),
+      );
       if (type.outputs_from === null) return next;
       return dropLostOutputs(next, step.id, outputsOf({ ...step, config }, type));
     }, `${step.id} ${field}`);
@@ -108,7 +122,7 @@ function OneStep({ step, type, editing }: { step: Step; type: StepType; editing:
       </div>
       <Problems problems={fieldless(type.schema, problems)} />
       <Names step={step} type={type} />
-      {type.inputs.map((port) => (
+      {inputsOf(step, type).map((port) => (
         <Input key={port.name} step={step} type={type} port={port} />
       ))}
       <div style={{ marginTop: 12 }}>
@@ -116,7 +130,7 @@ function OneStep({ step, type, editing }: { step: Step; type: StepType; editing:
           type={type}
           config={step.config}
           problems={problems}
-          context={{ columns: inflow.columns, byPort: inflow.byPort }}
+          context={{ columns: inflow.columns, byPort: inflow.byPort, kinds: inflow.certain }}
           onChange={change}
         />
       </div>
@@ -255,7 +269,8 @@ function Input({ step, type, port }: { step: Step; type: StepType; port: InputPo
   const { catalogue, check } = useCanvas();
   const store = useGraphStore();
   const graph = useGraph((g) => g);
-  const arriving = graph.edges.filter((e) => e.to === step.id && inputOf(e, type) === port.name);
+  const inputs = inputsOf(step, type);
+  const arriving = graph.edges.filter((e) => e.to === step.id && inputOf(e, inputs) === port.name);
   const value = arriving.map((e) => `${e.from}|${outputOf(e)}`);
   const without = port.many ? graph : removeEdges(graph, arriving);
   const data = graph.steps.flatMap((from) => {
@@ -286,7 +301,9 @@ function Input({ step, type, port }: { step: Step; type: StepType; port: InputPo
   }
 
   const label =
-    type.inputs.length > 1 ? t("panel.inputNamed", { input: port.name }) : t("panel.input");
+    inputs.length > 1 || type.inputs_from
+      ? t("panel.inputNamed", { input: port.name })
+      : t("panel.input");
   const shared = {
     label,
     data,
@@ -314,10 +331,14 @@ function useInflow(step: Step, type: StepType) {
   return useMemo(() => {
     const byPort: Record<string, KnownColumn[]> = {};
     const kinds: string[] = [];
-    for (const port of type.inputs) {
-      const edge = graph.edges.find((e) => e.to === step.id && inputOf(e, type) === port.name);
+    const certain: Record<string, Kind> = {};
+    const inputs = inputsOf(step, type);
+    for (const port of inputs) {
+      const edge = graph.edges.find((e) => e.to === step.id && inputOf(e, inputs) === port.name);
       if (!edge) continue;
       kinds.push(kindOf(graph, catalogue, known, edge.from));
+      const kind = certainKindOf(graph, catalogue, known, edge.from);
+      if (kind) certain[port.name] = kind;
       byPort[port.name] = known[edge.from]?.columns ?? [];
     }
     const all = new Map(
@@ -325,8 +346,8 @@ function useInflow(step: Step, type: StepType) {
         .flat()
         .map((column) => [column.name, column]),
     );
-    return { kinds, byPort, columns: [...all.values()] };
-  }, [graph, known, catalogue, step.id, type]);
+    return { kinds, certain, byPort, columns: [...all.values()] };
+  }, [graph, known, catalogue, step, type]);
 }
 
 function focusField(panel: HTMLElement, type: StepType, field: string) {

@@ -55,6 +55,7 @@ export function useActions(editing: Editing, doors: Doors): Action[] {
       action("deploy", "mod+Enter", doors.openDeploy),
       action("save", "mod+S", doors.save),
       action("problems", undefined, () => doors.showTab("problems")),
+      action("plan", undefined, () => doors.showTab("plan")),
       action("code", undefined, () => doors.showTab("code")),
       action("exportJson", undefined, doors.exportJson),
       action("help", "?,shift+?", doors.openHelp),

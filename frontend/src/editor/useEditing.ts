@@ -1,6 +1,6 @@
 import { useReactFlow } from "@xyflow/react";
 import { useMemo } from "react";
-import type { Graph, Position, Step } from "../api/graph";
+import type { Edge, Graph, Position, Step } from "../api/graph";
 import type { StepType } from "../api/stepTypes";
 import { aimAt, edgeUnder } from "../canvas/aim";
 import { autoLayout } from "../canvas/autoLayout";
@@ -19,7 +19,15 @@ import {
 } from "../canvas/editGraph";
 import type { StepEdge, StepNode } from "../canvas/flow";
 import { useGraphStore } from "../canvas/graphStore";
-import { edgeBetween, kindOf, outputsOf } from "../canvas/ports";
+import {
+  edgeBetween,
+  givenBy,
+  inputOf,
+  inputsOf,
+  kindOf,
+  namesInputs,
+  outputsOf,
+} from "../canvas/ports";
 import { select } from "../canvas/selectionStore";
 import { useConnections } from "../connections/useConnections";
 import { newConfig } from "../form/newConfig";
@@ -101,10 +109,10 @@ export function useEditing() {
         const step = made(graph, type);
         select(selection, [step.id]);
         const edge = graph.edges.find((e) => edgeId(e) === under);
-        if (!edge || !maySplice(graph, type, edge.from)) return addStep(graph, step, place);
+        if (!edge || !maySplice(graph, type, edge)) return addStep(graph, step, place);
         const input = inputFor(type, kindOf(graph, catalogue, kinds(), edge.from)) ?? "rows";
         return spliceStep(graph, step, place, edge, {
-          port: type.inputs.length > 1 ? input : undefined,
+          port: namesInputs(type) ? input : undefined,
           output: type.outputs_from ? "otherwise" : undefined,
         });
       });
@@ -114,12 +122,17 @@ export function useEditing() {
     function hover(type: StepType, screen: Position) {
       const under = edgeUnder(screen.x, screen.y);
       const edge = store.graph().edges.find((e) => edgeId(e) === under);
-      aimAt(edge && maySplice(store.graph(), type, edge.from) ? under : null);
+      aimAt(edge && maySplice(store.graph(), type, edge) ? under : null);
     }
 
-    function maySplice(graph: Graph, type: StepType, from: string): boolean {
-      if (type.outputs.length === 0) return false;
-      return inputFor(type, kindOf(graph, catalogue, kinds(), from)) !== undefined;
+    /** Whether a new step takes what flows on an edge, and the edge's end takes what it gives. */
+    function maySplice(graph: Graph, type: StepType, edge: Edge): boolean {
+      const kind = kindOf(graph, catalogue, kinds(), edge.from);
+      if (type.outputs.length === 0 || inputFor(type, kind) === undefined) return false;
+      const after = graph.steps.find((step) => step.id === edge.to);
+      const inputs = inputsOf(after, catalogue.get(after?.type ?? ""));
+      const end = inputs.find(({ name }) => name === inputOf(edge, inputs));
+      return end?.kinds.includes(givenBy(made(graph, type), type) ?? kind) ?? true;
     }
 
     function remove(reconnect: boolean) {

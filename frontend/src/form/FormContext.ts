@@ -1,14 +1,18 @@
 import type { Column } from "../api/client";
-import type { Config } from "../api/graph";
+import type { Config, Kind } from "../api/graph";
 
 /** What the widgets of a step's form know besides their own value. */
 export interface FormContext {
   /** The step's type. */
   type: string;
   config: Config;
+  /** Whether rows begin here: columns to choose from are then those it declares. */
+  begins: boolean;
   /** The columns that flow in, and by input port where there are several. */
   columns: KnownColumn[];
   byPort: Record<string, KnownColumn[]>;
+  /** By input port, what flows in, as far as that is certain. */
+  kinds: Record<string, Kind>;
 }
 
 export type KnownColumn = Pick<Column, "name"> & { type: string | null };

@@ -4,24 +4,15 @@ import { render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { expect, test, vi } from "vitest";
-import type { Config } from "../api/graph";
+import type { Config, Kind } from "../api/graph";
 import type { StepType } from "../api/stepTypes";
 import { CATALOGUE } from "../api/testCatalogue";
 import type { Problem } from "../api/types";
 import { StepForm } from "./StepForm";
 
 // CodeMirror needs a browser that lays out text; what it is given is tested beside it.
-vi.mock("./widgets/SqlEditor", () => ({
-  default: ({
-    label,
-    value,
-    onChange,
-  }: {
-    label: string;
-    value: string;
-    onChange: (v: string) => void;
-  }) => <textarea aria-label={label} value={value} onChange={(e) => onChange(e.target.value)} />,
-}));
+vi.mock("./widgets/SqlEditor", () => import("./widgets/testEditor"));
+vi.mock("./widgets/CodeEditor", () => import("./widgets/testEditor"));
 vi.mock("../connections/useConnections", () => ({
   useConnections: () => ({
     data: {
@@ -38,17 +29,18 @@ interface HeldProps {
   type: StepType;
   first: Config;
   problems: Problem[];
+  kinds: Record<string, Kind>;
   onConfig: (config: Config) => void;
 }
 
-function Held({ type, first, problems, onConfig }: HeldProps) {
+function Held({ type, first, problems, kinds, onConfig }: HeldProps) {
   const [config, setConfig] = useState(first);
   return (
     <StepForm
       type={type}
       config={config}
       problems={problems}
-      context={{ columns: COLUMNS, byPort: {} }}
+      context={{ columns: COLUMNS, byPort: {}, kinds }}
       onChange={(next) => {
         onConfig(next);
         setConfig(next);
@@ -63,7 +55,12 @@ const COLUMNS = [
 ];
 
 /** Show a step's form; `config` of what is answered is what it holds now. */
-function form(typeName: string, first: Config, problems: Problem[] = []) {
+function form(
+  typeName: string,
+  first: Config,
+  problems: Problem[] = [],
+  kinds: Record<string, Kind> = {},
+) {
   const type = CATALOGUE.get(typeName);
   if (!type) throw new Error(`There is no ${typeName}.`);
   const seen = { config: first };
@@ -72,7 +69,7 @@ function form(typeName: string, first: Config, problems: Problem[] = []) {
   };
   render(
     <MantineProvider env="test">
-      <Held type={type} first={first} problems={problems} onConfig={onConfig} />
+      <Held type={type} first={first} problems={problems} kinds={kinds} onConfig={onConfig} />
     </MantineProvider>,
   );
   return seen;
@@ -80,7 +77,7 @@ function form(typeName: string, first: Config, problems: Problem[] = []) {
 
 test("opening a form changes nothing: defaults are shown, not written", async () => {
   const seen = form("aggregate", { aggregations: [{ name: "n" }] });
-  expect(await screen.findByRole("radio", { name: "none" })).toBeChecked();
+  expect(await screen.findByRole("combobox", { name: "Window" })).toHaveValue("none");
   expect(seen.config).toEqual({ aggregations: [{ name: "n" }] });
 });
 
@@ -124,11 +121,86 @@ test("a choice is written in the words of the schema", async () => {
   expect(seen.config.format).toBe("text");
 });
 
-test("fields that mean nothing yet are not shown", async () => {
-  form("aggregate", {});
-  expect(screen.queryByText("Advance")).toBeNull();
-  await userEvent.click(screen.getByRole("radio", { name: "hopping" }));
-  expect(await screen.findByRole("combobox", { name: "Advance" })).toBeVisible();
+async function chooseWindow(kind: string) {
+  await userEvent.click(screen.getByRole("combobox", { name: "Window" }));
+  await userEvent.click(await screen.findByRole("option", { name: kind }));
+}
+
+test.each([
+  ["none", []],
+  ["tumbling", ["Size", "Time", "Grace"]],
+  ["hopping", ["Size", "Advance", "Time", "Grace"]],
+  ["sliding", ["Size", "Time", "Grace"]],
+  ["session", ["Gap", "Time", "Grace"]],
+])("of a window of kind %s, what it has is shown: %j", async (kind, fields) => {
+  form("aggregate", { window: { kind } });
+  expect(await screen.findByRole("combobox", { name: "Window" })).toHaveValue(kind);
+  const shown = ["Size", "Advance", "Gap", "Time", "Grace"].filter(
+    (name) => screen.queryByRole("combobox", { name }) !== null,
+  );
+  expect(shown).toEqual(fields);
+});
+
+test("a choice takes along the fields that it makes meaningless", async () => {
+  const seen = form("aggregate", {
+    window: { kind: "hopping", size: "1 hour", advance: "1 minute" },
+  });
+  await chooseWindow("tumbling");
+  expect(seen.config.window).toEqual({ kind: "tumbling", size: "1 hour" });
+  await chooseWindow("session");
+  expect(seen.config.window).toEqual({ kind: "session" });
+});
+
+test.each([
+  [{}, true],
+  [{ left: "stream" }, true],
+  [{ left: "stream", right: "stream" }, true],
+  [{ left: "stream", right: "table" }, false],
+  [{ left: "table", right: "table" }, false],
+  [{ left: "stream", right: "lookup" }, false],
+] as [Record<string, Kind>, boolean][])(
+  "a join of %j asks how far apart in time: %s",
+  (kinds, asks) => {
+    form("join", {}, [], kinds);
+    expect(screen.queryByRole("combobox", { name: "Before" }) !== null).toBe(asks);
+    expect(screen.queryByRole("combobox", { name: "Grace" }) !== null).toBe(asks);
+    expect(screen.getByText("Prefixes")).toBeVisible();
+  },
+);
+
+test("code is kept as it is typed, and begins with the schema's example", async () => {
+  const seen = form("python_map", {});
+  await userEvent.click(screen.getByRole("button", { name: "Begin with the example" }));
+  expect(seen.config.code).toBe("def twice(row):\n    return {'x': row['x'] * 2}\n");
+  expect(screen.queryByRole("button", { name: "Begin with the example" })).toBeNull();
+  const editor = await screen.findByRole("textbox", { name: "Code" });
+  await userEvent.type(editor, "  # end{enter}");
+  expect(seen.config.code).toMatch(/ {2}# end\n$/);
+});
+
+test("a query is written as it is typed", async () => {
+  const seen = form("sql", {});
+  await userEvent.type(await screen.findByRole("textbox", { name: "Query" }), "select 1");
+  expect(seen.config).toEqual({ query: "select 1" });
+});
+
+test("the key of a step that reads rows is chosen from what flows in", async () => {
+  form("to_table", {});
+  await userEvent.click(screen.getByRole("combobox", { name: "Key" }));
+  expect(await screen.findAllByRole("option")).toHaveLength(2);
+});
+
+test("a problem with an object as a whole stands under its fields", () => {
+  form("aggregate", { window: { kind: "tumbling" }, aggregations: [{ function: "sum" }] }, [
+    { step: "s", field: "window", severity: "error", message: "It needs a size." },
+    { step: "s", field: "aggregations.0", severity: "error", message: "Say of what." },
+  ]);
+  expect(screen.getByText("It needs a size.")).toBeVisible();
+  expect(screen.getByText("Say of what.")).toBeVisible();
+});
+
+test.each([...CATALOGUE.keys()])("%s has a form that opens", (type) => {
+  expect(form(type, {}).config).toEqual({});
 });
 
 test("a problem stands under its field", () => {

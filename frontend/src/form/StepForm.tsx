@@ -9,6 +9,7 @@ import type { FormContext } from "./FormContext";
 import { fieldAt, formSchema, uiSchema } from "./formSchema";
 import { noValidation } from "./noValidation";
 import { prune } from "./prune";
+import { withoutLost } from "./relevance";
 import {
   ArrayFieldItemTemplate,
   ArrayFieldTemplate,
@@ -17,6 +18,7 @@ import {
   ObjectFieldTemplate,
 } from "./templates";
 import { ChoiceWidget } from "./widgets/ChoiceWidget";
+import { CodeWidget } from "./widgets/CodeWidget";
 import { ColumnsWidget } from "./widgets/ColumnsWidget";
 import { ColumnTypeWidget } from "./widgets/ColumnTypeWidget";
 import { ColumnWidget } from "./widgets/ColumnWidget";
@@ -25,6 +27,7 @@ import { DurationWidget } from "./widgets/DurationWidget";
 import { ExpressionWidget } from "./widgets/ExpressionWidget";
 import { NumberWidget } from "./widgets/NumberWidget";
 import { OptionsWidget } from "./widgets/OptionsWidget";
+import { SqlWidget } from "./widgets/SqlWidget";
 import { StartWidget } from "./widgets/StartWidget";
 import { SwitchWidget } from "./widgets/SwitchWidget";
 import { TextWidget } from "./widgets/TextWidget";
@@ -36,6 +39,7 @@ const NOTHING = <></>;
 
 const WIDGETS = {
   choice: ChoiceWidget,
+  code: CodeWidget,
   column: ColumnWidget,
   "column-type": ColumnTypeWidget,
   columns: ColumnsWidget,
@@ -43,6 +47,7 @@ const WIDGETS = {
   duration: DurationWidget,
   expression: ExpressionWidget,
   options: OptionsWidget,
+  sql: SqlWidget,
   start: StartWidget,
   topic: TopicWidget,
   topics: TopicsWidget,
@@ -63,7 +68,7 @@ interface Props {
   type: StepType;
   config: Config;
   problems: Problem[];
-  context: Omit<FormContext, "config" | "type">;
+  context: Omit<FormContext, "begins" | "config" | "type">;
   onChange: (config: Config, field: string) => void;
 }
 
@@ -77,6 +82,7 @@ export function StepForm({ type, config, problems, context, onChange }: Props) {
   const schema = useMemo(() => formSchema(type.schema), [type]);
   const ui = useMemo(() => uiSchema(schema), [schema]);
   const errors = useMemo(() => errorSchema(schema, problems), [schema, problems]);
+  const known = { ...context, type: type.type, begins: type.inputs.length === 0, config };
   return (
     <Form
       key={type.type}
@@ -85,7 +91,7 @@ export function StepForm({ type, config, problems, context, onChange }: Props) {
       uiSchema={ui}
       validator={noValidation as never}
       formData={config}
-      formContext={{ ...context, type: type.type, config } satisfies FormContext as never}
+      formContext={known satisfies FormContext as never}
       extraErrors={errors as ErrorSchema<Config>}
       widgets={WIDGETS as never}
       templates={TEMPLATES as never}
@@ -97,7 +103,9 @@ export function StepForm({ type, config, problems, context, onChange }: Props) {
         emptyObjectFields: "skipDefaults",
         arrayMinItems: { populate: "never" },
       }}
-      onChange={({ formData }, id) => onChange(prune(formData ?? {}), id ?? "")}
+      onChange={({ formData }, id) =>
+        onChange(withoutLost(type.type, config, prune(formData ?? {})), id ?? "")
+      }
     >
       {NOTHING}
     </Form>

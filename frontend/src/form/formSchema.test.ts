@@ -30,9 +30,18 @@ test("formats choose the widgets, in the rows of lists too", () => {
     "ui:widget": "expression",
     "ui:options": { label: false, "aria-label": "Of" },
   });
-  expect(ui.window.kind).toMatchObject({ "ui:widget": "choice" });
+  expect(ui.window.kind).toMatchObject({ "ui:widget": "options" });
   expect(ui.window.size).toMatchObject({ "ui:widget": "duration" });
-  expect(ui.emit).toBeUndefined();
+  expect(uiSchema(schemaOf("lookup_table")).from).toBeUndefined();
+});
+
+test.each([
+  ["python_map", "code", "code"],
+  ["python_processor", "code", "code"],
+  ["python_processor", "time", "choice"],
+  ["sql", "query", "sql"],
+])("%s has for %s the widget %s", (type, field, widget) => {
+  expect(uiSchema(schemaOf(type))[field]).toMatchObject({ "ui:widget": widget });
 });
 
 test("where to begin has a widget of its own", () => {

@@ -7,12 +7,14 @@ const LONGEST_ROW = 34;
 // Formats that one widget edits as a whole, list or not.
 const WIDGETS = new Set([
   "choice",
+  "code",
   "column",
   "column-type",
   "columns",
   "connection",
   "duration",
   "expression",
+  "sql",
   "start",
   "topic",
   "topics",

@@ -18,13 +18,21 @@ export function FieldTemplate({
   schema,
   fieldPathId,
   registry,
+  rawErrors,
 }: FieldTemplateProps) {
-  const { type, config } = registry.formContext as FormContext;
-  if (hidden || !isRelevant(type, fieldPathId.path, config)) return null;
+  const { type, config, kinds } = registry.formContext as FormContext;
+  if (hidden || !isRelevant(type, fieldPathId.path, config, kinds)) return null;
   const wide = schema.format === "expression";
   return (
     <div data-field={fieldPathId.path.join(".")} data-wide={wide || undefined}>
       {children}
+      {/* Widgets say what is wrong with them; an object as a whole has none. */}
+      {schema.type === "object" &&
+        rawErrors?.map((error) => (
+          <Input.Error key={error} mt={4}>
+            {error}
+          </Input.Error>
+        ))}
     </div>
   );
 }
@@ -42,7 +50,11 @@ export function ObjectFieldTemplate({
   if (typeof path.at(-1) === "number")
     return <div className={styles.cells}>{properties.map((p) => p.content)}</div>;
   return (
-    <fieldset style={{ border: 0, margin: 0, padding: 0 }}>
+    <fieldset
+      id={fieldPathId.$id}
+      tabIndex={-1}
+      style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}
+    >
       {properties.length > 1 && schema.properties && !repeats(schema, title) && (
         <Input.Label component="legend" size="xs" mb={schema.description ? 0 : 4}>
           {title}

@@ -3,7 +3,9 @@ import type { Deployment, Rows } from "../api/types";
 import type { Catalogue } from "../canvas/ports";
 import styles from "./DeploymentPage.module.css";
 
-/** The newest rows of each console step. */
+const SHOWS_ROWS = new Set(["console_sink", "peek"]);
+
+/** The newest rows of each step that shows them. */
 export function RowsTab({
   deployment,
   catalogue,
@@ -12,12 +14,12 @@ export function RowsTab({
   catalogue: Catalogue;
 }) {
   const { t } = useTranslation();
-  const consoles = deployment.graph.steps.filter(
-    (step) => step.type === "console_sink" || deployment.samples[step.id],
+  const shown = deployment.graph.steps.filter(
+    (step) => SHOWS_ROWS.has(step.type) || deployment.samples[step.id],
   );
-  if (consoles.length === 0)
+  if (shown.length === 0)
     return <p style={{ margin: 0, color: "var(--hr-soft)" }}>{t("rows.noConsole")}</p>;
-  return consoles.map((step) => {
+  return shown.map((step) => {
     const rows = deployment.samples[step.id] ?? [];
     return (
       <section key={step.id} style={{ marginBottom: 16 }} data-rows-of={step.id}>

@@ -6,8 +6,8 @@ import { fieldProps, placeholderOf } from "./fieldProps";
 
 /** One column of what flows in. Beside `left` and `right`, of what flows in there. */
 export function ColumnWidget(props: WidgetProps) {
-  const { columns, byPort, type, config } = props.registry.formContext as FormContext;
-  const own = type.endsWith("_source") || type.endsWith("_table") ? declared(config) : columns;
+  const { columns, byPort, begins, config } = props.registry.formContext as FormContext;
+  const own = begins ? declared(config) : columns;
   const known = sorted(byPort[props.name] ?? own);
   return (
     <Autocomplete

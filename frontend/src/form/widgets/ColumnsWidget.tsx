@@ -7,8 +7,8 @@ import { fieldProps } from "./fieldProps";
 
 /** Several columns of what flows in, as chips; a column that is not known yet may be typed. */
 export function ColumnsWidget(props: WidgetProps) {
-  const { columns, type, config } = props.registry.formContext as FormContext;
-  const known = sorted(type.endsWith("_table") ? declared(config) : columns);
+  const { columns, begins, config } = props.registry.formContext as FormContext;
+  const known = sorted(begins ? declared(config) : columns);
   return (
     <TagsInput
       {...fieldProps(props)}

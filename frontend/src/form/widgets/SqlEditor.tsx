@@ -12,6 +12,8 @@ interface Props {
   label: string;
   value: string;
   columns: KnownColumn[];
+  /** For a whole query: what it can read from. */
+  inputs?: string[];
   placeholder?: string;
   invalid: boolean;
   onChange: (value: string) => void;
@@ -31,16 +33,20 @@ export default function SqlEditor({
   label,
   value,
   columns,
+  inputs,
   placeholder,
   invalid,
   onChange,
 }: Props) {
   const scheme = useComputedColorScheme("light");
+  // Lists that are made anew with the same names in them must not set the editor up anew.
+  const known = JSON.stringify([columns, inputs]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: they are told apart by what they say
   const extensions = useMemo(
     () => [
       sql({ dialect: SPARK }),
       EditorView.lineWrapping,
-      autocompletion({ override: [completeSql(columns)], icons: false }),
+      autocompletion({ override: [completeSql(columns, inputs)], icons: false }),
       EditorView.contentAttributes.of({
         id: `${id}-editor`,
         "aria-label": label,
@@ -48,7 +54,7 @@ export default function SqlEditor({
         spellcheck: "false",
       }),
     ],
-    [id, label, columns, invalid],
+    [id, label, known, invalid],
   );
   return (
     <CodeMirror

@@ -25,17 +25,30 @@ const WORDS = [
   "interval",
 ];
 
+// What a whole query has besides.
+const QUERY_WORDS = "select distinct from where inner left join on using union all".split(" ");
+
 export const SPARK = SQLDialect.define({
-  keywords: WORDS.join(" "),
+  keywords: [...WORDS, ...QUERY_WORDS].join(" "),
   types: "string int bigint double float decimal boolean timestamp date binary array map struct",
   backslashEscapes: true,
   operatorChars: "*+-%<>!=&|~/",
   identifierQuotes: "`",
 });
 
-/** Complete the columns that flow in, then Spark's functions with their arguments, then words. */
-export function completeSql(columns: KnownColumn[]) {
+/**
+ * Complete the columns that flow in, then Spark's functions with their arguments, then words; in a
+ * whole query also the inputs it can read.
+ */
+export function completeSql(columns: KnownColumn[], inputs?: string[]) {
+  const words = inputs ? [...WORDS, ...QUERY_WORDS] : WORDS;
   const options: Completion[] = [
+    ...(inputs ?? []).map((name) => ({
+      label: name,
+      apply: quoted(name),
+      type: "class",
+      boost: 3,
+    })),
     ...columns.map(({ name, type }) => ({
       label: name,
       apply: quoted(name),
@@ -50,7 +63,7 @@ export function completeSql(columns: KnownColumn[]) {
       info: help,
       type: "function",
     })),
-    ...WORDS.map((word) => ({ label: word, type: "keyword", boost: -1 })),
+    ...words.map((word) => ({ label: word, type: "keyword", boost: -1 })),
   ];
   return (context: CompletionContext): CompletionResult | null => {
     const word = context.matchBefore(/[\w`]+/);
