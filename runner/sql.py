@@ -61,7 +61,7 @@ FUNCTIONS = _words(
     array_position array_prepend array_remove array_repeat array_size array_sort array_union
     arrays_overlap arrays_zip ascii asin asinh atan atan2 atanh base64 between bigint bin
     binary bit_count bit_get bit_length boolean bround btrim cardinality cast cbrt ceil
-    ceiling char char_length character_length charindex chr coalesce collate collation
+    ceiling char char_length character_length chr coalesce collate collation
     concat concat_ws contains conv convert_timezone cos cosh cot crc32 csc curdate
     current_date current_timestamp current_timezone date date_add date_diff date_format
     date_from_unix_date date_part date_sub date_trunc dateadd datediff datepart day dayname

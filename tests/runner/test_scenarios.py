@@ -18,7 +18,7 @@ from runner.jars import spark_jars
 from tests.runner import scenario
 from tests.runner.drawn import SCENARIOS
 
-TOGETHER = 14
+TOGETHER = 9
 GROUPS = [SCENARIOS[i : i + TOGETHER] for i in range(0, len(SCENARIOS), TOGETHER)]
 
 

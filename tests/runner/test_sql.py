@@ -55,6 +55,12 @@ def test_allowed_expressions_mean_what_was_written(row):
     assert differ == []
 
 
+def test_spark_has_every_function_that_expressions_may_call(row):
+    there = {name for (name,) in row.sparkSession.sql("SHOW ALL FUNCTIONS").collect()}
+    # What Spark's parser knows by itself.
+    assert sql.FUNCTIONS - there <= {"timestampadd", "timestampdiff", "try_cast"}
+
+
 @pytest.mark.parametrize("text", ALLOWED)
 def test_what_is_emitted_stays_the_same(text):
     once = sql.regenerate(text)
