@@ -5,6 +5,8 @@ import { useCanvas } from "./CanvasContext";
 import { type Drawn, whyNot } from "./connectionRules";
 import { useGraphStore } from "./graphStore";
 
+const WIDEST = 300;
+
 /** While an edge is dragged over a port that it may not end at: why not. */
 export function RefusalNotice({ frame }: { frame: React.RefObject<HTMLElement | null> }) {
   const { t } = useTranslation();
@@ -29,7 +31,11 @@ export function RefusalNotice({ frame }: { frame: React.RefObject<HTMLElement | 
       role="status"
       className={styles.notice}
       data-testid="refusal"
-      style={{ left: at.x - box.left + 18, top: at.y - box.top + 18 }}
+      style={{
+        left: Math.min(at.x - box.left + 18, box.width - WIDEST),
+        top: at.y - box.top + 18,
+        maxWidth: WIDEST,
+      }}
     >
       {t(`refusal.${refusal.key}`, refusal.values)}
     </div>

@@ -1,5 +1,5 @@
 import { Handle, type NodeProps, Position, useUpdateNodeInternals } from "@xyflow/react";
-import { memo, useEffect } from "react";
+import { memo, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import type { Kind, Step } from "../api/graph";
 import type { StepType } from "../api/stepTypes";
@@ -186,8 +186,12 @@ function Outputs({
 /** React Flow measures where ports are when a card's size changes; new names may not change it. */
 function useMovedPorts(id: string, names: string) {
   const measure = useUpdateNodeInternals();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names say when to measure
-  useEffect(() => measure(id), [measure, id, names]);
+  const measured = useRef(names);
+  useEffect(() => {
+    if (measured.current === names) return;
+    measured.current = names;
+    measure(id);
+  }, [measure, id, names]);
 }
 
 function useKind(id: string): Kind {

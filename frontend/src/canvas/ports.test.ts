@@ -59,6 +59,8 @@ test.each([
   ["one more", [undefined], [from("a"), from("a", "b")], ["a"]],
   ["one less, and back", ["a", "b"], [from("a", "b"), from("a"), from("a", "b")], ["a", "b"]],
   ["one less, then another", ["a", "b"], [from("a", "b"), from("a"), from("a", "c")], ["a", "c"]],
+  ["one renamed beside a free one", ["a"], [from("a", "b"), from("c", "b")], ["c"]],
+  ["typed anew", ["a", "b"], [from("a", "b"), from("c"), from("cc"), from("cc", "d")], ["cc", "d"]],
   ["another order", ["a", "b"], [from("a", "b"), from("b", "a")], ["a", "b"]],
 ])("edges follow: %s", (_, first, queries, ports) => {
   expect(ends(first, ...queries)).toEqual(ports);

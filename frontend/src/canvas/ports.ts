@@ -61,8 +61,9 @@ export function namesInputs(type: StepType | undefined): boolean {
 
 /**
  * After a step's inputs have changed, edges go on to where they ended: at the input of the same
- * name, or, where as many names are new as have gone, at the one that took its place. An edge whose
- * input is just gone keeps its name, for the check to complain of and for the name to come back.
+ * name, or, where as many names are new (or have no edge) as have gone, at the one that took its
+ * place. An edge whose input is just gone keeps its name, for the check to complain of and for the
+ * name to come back.
  */
 export function followInputs(
   graph: Graph,
@@ -78,10 +79,10 @@ export function followInputs(
   const lost = ends
     .filter((name) => !is.includes(name))
     .sort((a, b) => was.indexOf(a) - was.indexOf(b));
-  const fresh = is.filter((name) => !was.includes(name) && !ends.includes(name));
-  const moved = new Map(
-    lost.length === fresh.length ? lost.map((name, i) => [name, fresh[i] ?? name]) : [],
-  );
+  const free = is.filter((name) => !ends.includes(name));
+  const fresh = free.filter((name) => !was.includes(name));
+  const took = [fresh, free].find((names) => names.length === lost.length) ?? [];
+  const moved = new Map(lost.map((name, i) => [name, took[i] ?? name]));
   return {
     ...graph,
     edges: graph.edges.map((edge) => {

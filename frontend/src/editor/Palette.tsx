@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { GROUPS, type StepType } from "../api/stepTypes";
 import { useCanvas } from "../canvas/CanvasContext";
 import { StepIcon } from "../canvas/StepIcon";
+import { Help } from "../text/Help";
 import styles from "./Palette.module.css";
 import type { Editing } from "./useEditing";
 
@@ -75,7 +76,12 @@ export function Palette({ editing }: { editing: Editing }) {
               {t(`group.${group}`)}
             </h2>
             {types.map((type) => (
-              <Tooltip key={type.type} label={type.help} position="right" disabled={drag !== null}>
+              <Tooltip
+                key={type.type}
+                label={<Help text={type.help} />}
+                position="right"
+                disabled={drag !== null}
+              >
                 <button
                   type="button"
                   className={styles.item}

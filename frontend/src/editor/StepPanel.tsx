@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Config, Graph, Kind, Step } from "../api/graph";
 import type { InputPort, StepType } from "../api/stepTypes";
-import type { CheckedStep } from "../api/types";
+import type { CheckedStep, Problem } from "../api/types";
 import { useCanvas, useCheck, useSelection } from "../canvas/CanvasContext";
 import { whyNot } from "../canvas/connectionRules";
 import {
@@ -33,6 +33,7 @@ import { select } from "../canvas/selectionStore";
 import type { KnownColumn } from "../form/FormContext";
 import { fieldAt, formSchema } from "../form/formSchema";
 import { fieldId, fieldless, StepForm } from "../form/StepForm";
+import { Help } from "../text/Help";
 import { Columns } from "./Columns";
 import styles from "./StepPanel.module.css";
 import type { Editing } from "./useEditing";
@@ -70,6 +71,10 @@ function OneStep({ step, type, editing }: { step: Step; type: StepType; editing:
   const checked = useCheck((s) => s.steps[step.id]);
   const segment = useCheck((s) => s.segments.find((part) => part.id === checked?.segment));
   const inflow = useInflow(step, type);
+  const inputs = inputsOf(step, type);
+  // A problem names an input as it names a field; where there are both, it is the input's.
+  const ofInputs = new Set(inputs.map(({ name }) => name));
+  const others = problems.filter(({ field }) => field === null || !ofInputs.has(field));
   const wanted = useSelection((s) => (s.field?.step === step.id ? s.field : null));
 
   useEffect(() => {
@@ -118,18 +123,26 @@ function OneStep({ step, type, editing }: { step: Step; type: StepType; editing:
       </div>
       <div className={styles.says}>
         <Flow type={type} checked={checked} inflow={inflow.kinds} />
-        <p>{type.help}</p>
+        <p>
+          <Help text={type.help} />
+        </p>
       </div>
-      <Problems problems={fieldless(type.schema, problems)} />
+      <Problems problems={fieldless(type.schema, others)} />
       <Names step={step} type={type} />
-      {inputsOf(step, type).map((port) => (
-        <Input key={port.name} step={step} type={type} port={port} />
+      {inputs.map((port) => (
+        <Input
+          key={port.name}
+          step={step}
+          type={type}
+          port={port}
+          problems={problems.filter(({ field }) => field === port.name)}
+        />
       ))}
       <div style={{ marginTop: 12 }}>
         <StepForm
           type={type}
           config={step.config}
-          problems={problems}
+          problems={others}
           context={{ columns: inflow.columns, byPort: inflow.byPort, kinds: inflow.certain }}
           onChange={change}
         />
@@ -263,8 +276,15 @@ export function idProblem(graph: Graph, id: string, wanted: string) {
   return freeId(graph, wanted) === wanted ? undefined : "idTaken";
 }
 
+interface InputProps {
+  step: Step;
+  type: StepType;
+  port: InputPort;
+  problems: Problem[];
+}
+
 /** Where an input's rows come from: what drawing an edge does, without drawing. */
-function Input({ step, type, port }: { step: Step; type: StepType; port: InputPort }) {
+function Input({ step, type, port, problems }: InputProps) {
   const { t } = useTranslation();
   const { catalogue, check } = useCanvas();
   const store = useGraphStore();
@@ -310,6 +330,7 @@ function Input({ step, type, port }: { step: Step; type: StepType; port: InputPo
     mt: 10,
     searchable: true,
     nothingFoundMessage: t("panel.noInputs"),
+    error: problems.map(({ message }) => message).join(" ") || undefined,
   };
   if (port.many) return <MultiSelect {...shared} value={value} onChange={choose} />;
   return (

@@ -13,6 +13,7 @@ const plan: Planned = {
     { ...segment, id: "one", steps: ["views", "counts"], reads: [], writes: ["between"] },
     { ...segment, id: "two", steps: ["joined", "out", "shown"], reads: ["between"], writes: [] },
     { ...segment, id: "three", steps: ["made"], reads: [], writes: [] },
+    { ...segment, id: "aside", steps: ["views"], reads: [], writes: [] },
   ],
   topics: [
     { connection: "local", step: "views", use: "read", pattern: "views-.*" },
@@ -28,7 +29,6 @@ test.each([
     [
       { use: "reads", topics: ["views-.*"] },
       { use: "writes", topics: ["between"] },
-      { use: "dead_letters", topics: ["bad"] },
     ],
   ],
   [
@@ -40,6 +40,13 @@ test.each([
     ],
   ],
   ["three", []],
+  [
+    "aside",
+    [
+      { use: "reads", topics: ["views-.*"] },
+      { use: "dead_letters", topics: ["bad"] },
+    ],
+  ],
 ])("the topics of segment %s", (id, topics) => {
   const found = plan.segments.find((part) => part.id === id);
   expect(found && topicsOf(plan, found)).toEqual(topics);

@@ -56,7 +56,7 @@ export function ObjectFieldTemplate({
       style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}
     >
       {properties.length > 1 && schema.properties && !repeats(schema, title) && (
-        <Input.Label component="legend" size="xs" mb={schema.description ? 0 : 4}>
+        <Input.Label component="legend" size="xs" p={0} mb={schema.description ? 0 : 4}>
           {title}
         </Input.Label>
       )}

@@ -30,6 +30,7 @@ export default function CodeEditor({ id, label, value, invalid, onChange }: Prop
   const extensions = useMemo(
     () => [
       python(),
+      EditorView.lineWrapping,
       EditorView.contentAttributes.of({
         id: `${id}-editor`,
         "aria-label": label,

@@ -21,6 +21,7 @@ export function EditorFrame({ field, size, children }: Props) {
       id={id}
       label={label}
       description={description}
+      descriptionProps={{ mb: 4 }}
       error={error}
       withAsterisk={withAsterisk}
       size="xs"
