@@ -27,7 +27,10 @@ def describe(deployment: Deployment) -> Json:
         "message": deployment.message,
         "step": deployment.step,
         "mode": deployment.mode,
-        "segments": deployment.segments,
+        "segments": [
+            {name: segment[name] for name in ("id", "mode", "reason", "steps")}
+            for segment in deployment.segments
+        ],
         "metrics": deployment.metrics,
         "missing_topics": deployment.missing_topics,
         "created_at": deployment.created_at.isoformat(),

@@ -14,6 +14,7 @@ from builder.pipelines.tasks import analyze
 from runner.check import check
 from runner.graph import read_graph
 from runner.plan import plan
+from runner.rows import SOURCE_COLUMNS
 
 log = logging.getLogger(__name__)
 Json = dict[str, Any]
@@ -33,7 +34,7 @@ def check_draft(data: Json) -> Json:
         id_: {
             "kind": rows.kind,
             "key": list(rows.key),
-            "columns": [{"name": c.name, "type": c.type} for c in rows.columns],
+            "columns": [{"name": c.name, "type": c.type} for c in rows.columns if _is_told(c.name)],
             "mode": None,
             "segment": None,
         }
@@ -50,8 +51,13 @@ def check_draft(data: Json) -> Json:
         problems += [p for p in analysis["problems"] if (p["step"], p["message"]) not in known]
         for id_, found in analysis["steps"].items():
             if id_ in steps:
-                steps[id_]["columns"] = found["columns"]
+                steps[id_]["columns"] = [c for c in found["columns"] if _is_told(c["name"])]
     return {"problems": problems, "steps": steps, "analyzed": analysis is not None}
+
+
+def _is_told(column: str) -> bool:
+    """Whether people are told of a column: not of those that only name a row."""
+    return not column.startswith("_") or column in SOURCE_COLUMNS
 
 
 def _analysis(graph: Json, connections: dict[str, dict[str, str]]) -> Json | None:
