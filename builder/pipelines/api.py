@@ -200,7 +200,10 @@ class Diff(Schema):
 class PlannedTopic(Schema):
     connection: str
     step: str
-    use: Literal["read", "write", "dead_letters", "console"]
+    use: Literal["read", "write", "dead_letters", "console", "internal"]
+    kind: Literal["stream", "table"] | None = Field(
+        None, description="Of an internal topic: what flows through it"
+    )
     topic: str | None = None
     pattern: str | None = None
 

@@ -20,7 +20,9 @@ def test_the_catalogue_is_what_the_runner_says(api: Any) -> None:
 
 
 def test_a_template_becomes_a_pipeline_that_is_laid_out(api: Any, admin: User) -> None:
-    assert [t["name"] for t in api.get("/templates")] == ["word-count", "product-views"]
+    assert [t["name"] for t in api.get("/templates")] == [
+        "word-count", "product-views", "not-viewing", "inventory", "captcha",
+    ]  # fmt: skip
     made = api.post("/pipelines", {"template": "word-count"}, 201)
     assert (made["name"], made["slug"], made["owner"], made["revision"]) == (
         "Word count", "word-count", "ada", 1,
@@ -158,6 +160,24 @@ def test_plan(api: Any, local: Any) -> None:
     text = api.call("GET", f"{path}?format=text")
     assert text.headers["Content-Type"].startswith("text/plain")
     assert b"lines \xe2\x86\x92 words" in text.content
+
+
+def test_plan_of_several_segments(api: Any, local: Any) -> None:
+    made = api.post("/pipelines", {"template": "captcha"}, 201)
+    path = f"/pipelines/{made['id']}/plan"
+    planned = api.get(path)
+    first, second = planned["segments"][:2]
+    between = "headrace.captcha.action_counts.rows"
+    assert (first["id"], first["writes"], first["reads"]) == ("action_counts", [between], [])
+    assert (second["id"], second["writes"], second["reads"]) == ("ask", [], [between])
+    # No broker answers here, so nobody knows how many partitions are read.
+    assert first["slots"] is None
+    assert first["checkpoint"] != second["checkpoint"]
+    internal = [t for t in planned["topics"] if t["use"] == "internal"]
+    assert [(t["topic"], t["kind"]) for t in internal] == [(between, "table")]
+    text = api.call("GET", f"{path}?format=text").content.decode()
+    assert f"  writes: {between} (the table action_counts)" in text
+    assert f"  reads: {between}" in text
 
 
 def test_compile(api: Any, local: Any, word_count: Any) -> None:
