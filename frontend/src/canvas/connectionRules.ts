@@ -46,11 +46,11 @@ export function whyNot(
   const arriving = graph.edges.filter((e) => e.to === to && inputOf(e, inputs) === input);
   if (arriving.some((e) => e.from === from && (e.output ?? "rows") === output))
     return { key: "twice", values: names };
-  if (arriving.length > 0 && !port.many)
-    return { key: "occupied", values: { ...names, input: port.name } };
   const kind = certainKindOf(graph, catalogue, known, from);
   if (kind !== null && !port.kinds.includes(kind))
     return { key: "kind", values: { ...names, kind, kinds: port.kinds.join(" or a ") } };
+  if (arriving.length > 0 && !port.many)
+    return { key: "occupied", values: { ...names, input: port.name } };
   return null;
 }
 

@@ -103,7 +103,8 @@ export const en = {
   refusal: {
     self: "{{to}} can't read its own rows.",
     circle: "Rows would run in a circle: {{from}} already reads from {{to}}.",
-    occupied: "Something already flows into {{input}} of {{to}}; put a merge before it.",
+    occupied:
+      "Something already flows into {{input}} of {{to}}; remove that edge, or merge streams before it.",
     kind: "{{from}} gives a {{kind}}; this input of {{to}} takes a {{kinds}}.",
     twice: "This edge is there already.",
     noInput: "{{to}} has no input {{input}}.",
