@@ -190,6 +190,11 @@ class Program:
             imports += _PYTHON_IMPORTS
         helpers += "".join(self.preludes)
         checkpoints = f"CHECKPOINTS = spark.conf.get('spark.headrace.checkpoints', {default!r})\n"
+        if self.operators:
+            about += (
+                "\n\nIts state operators are in headrace-operators.jar, which Headrace serves;\n"
+                "give it to spark-submit by --jars, beside Spark's connector to Kafka."
+            )
         return (
             f'"""{self.name}, drawn in Headrace.\n\n{about}\n"""\n'
             f"{imports}\n"

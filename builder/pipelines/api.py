@@ -3,7 +3,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Max, Prefetch, QuerySet
-from django.http import HttpResponse, JsonResponse
+from django.http import FileResponse, HttpResponse, JsonResponse
 from ninja import Field, Query, Router, Status
 
 from builder.access.permissions import visible, visible_or_404
@@ -21,6 +21,7 @@ from builder.request import Request
 from builder.schema import Body, Json, Name, ProblemOut, Schema, Segment
 from runner.compile import compile_job
 from runner.graph import read_graph
+from runner.jars import spark_jars
 from runner.steps import catalogue
 
 router = Router(tags=["pipelines"])
@@ -387,6 +388,13 @@ def export_pipeline(
         name = f"{pipeline.slug}.py"
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
+
+
+@router.get("/headrace-operators.jar", summary="The state operators of exported programs")
+def get_operators(request: Request) -> FileResponse:
+    """Answer the jar that programs with state operators need, for spark-submit's `--jars`."""
+    jar = next(jar for jar in spark_jars() if jar.name == "headrace-operators.jar")
+    return FileResponse(jar.open("rb"), as_attachment=True, filename=jar.name)
 
 
 # --- Versions

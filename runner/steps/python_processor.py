@@ -145,6 +145,13 @@ class PythonProcessor(StepType):
             title="Code",
             description="One class: on_row(self, key, row, store, timers) and, if wanted, "
             "on_timer(self, key, at, store, timers), each yielding dicts.",
+            examples=[
+                "class Numbered:\n"
+                "    def on_row(self, key, row, store, timers):\n"
+                "        number = store.get('number', 0) + 1\n"
+                "        store.put('number', number)\n"
+                "        yield {'number': number}\n"
+            ],
         )
     )
 

@@ -4,6 +4,9 @@ action_counts: real-time. Every step can run record by record.
 ask: real-time. Every step can run record by record.
 actions_dead_letters: micro-batch. Records that can't be read are put aside once a second.
 solved_dead_letters: micro-batch. Records that can't be read are put aside once a second.
+
+Its state operators are in headrace-operators.jar, which Headrace serves;
+give it to spark-submit by --jars, beside Spark's connector to Kafka.
 """
 
 import json

@@ -4,6 +4,9 @@ closed: real-time. Every step can run record by record.
 counts: real-time. Every step can run record by record.
 ticks_dead_letters: micro-batch. Records that can't be read are put aside once a second.
 presence_dead_letters: micro-batch. Records that can't be read are put aside once a second.
+
+Its state operators are in headrace-operators.jar, which Headrace serves;
+give it to spark-submit by --jars, beside Spark's connector to Kafka.
 """
 
 import json

@@ -1,6 +1,9 @@
 """golden, drawn in Headrace.
 
 report: real-time. Every step can run record by record.
+
+Its state operators are in headrace-operators.jar, which Headrace serves;
+give it to spark-submit by --jars, beside Spark's connector to Kafka.
 """
 
 import json

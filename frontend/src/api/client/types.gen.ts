@@ -750,7 +750,13 @@ export type PlannedTopic = {
     /**
      * Use
      */
-    use: 'read' | 'write' | 'dead_letters' | 'console';
+    use: 'read' | 'write' | 'dead_letters' | 'console' | 'internal';
+    /**
+     * Kind
+     *
+     * Of an internal topic: what flows through it
+     */
+    kind?: 'stream' | 'table' | null;
     /**
      * Topic
      */
@@ -2156,6 +2162,29 @@ export type ExportPipelineErrors = {
 export type ExportPipelineError = ExportPipelineErrors[keyof ExportPipelineErrors];
 
 export type ExportPipelineResponses = {
+    /**
+     * OK
+     */
+    200: unknown;
+};
+
+export type GetOperatorsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/headrace-operators.jar';
+};
+
+export type GetOperatorsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetOperatorsError = GetOperatorsErrors[keyof GetOperatorsErrors];
+
+export type GetOperatorsResponses = {
     /**
      * OK
      */
