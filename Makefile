@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up install test lint types client golden format lock
+.PHONY: help up install test scenarios lint types client golden format lock
 
 # The first Python of this machine that is new enough.
 PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11; do \
@@ -58,6 +58,9 @@ client: export HEADRACE_DATA = .venv/types
 client: install ## write the API's description and the frontend's client anew
 	$(EXPORT_API) frontend/src/api/openapi.json
 	$(WITH_NODE) npm --prefix frontend run client
+
+scenarios: install ## deploy every scenario in both modes, kill each job half way, compare
+	$(WITH_JAVA) HEADRACE_SCENARIOS=all $(PY) -m pytest tests/runner/test_scenarios.py
 
 golden: install ## write the compiled programs of the golden tests anew, for review
 	HEADRACE_GOLDEN=1 $(PY) -m pytest tests/runner

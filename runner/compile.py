@@ -11,7 +11,7 @@ from ruff.__main__ import find_ruff_bin  # type: ignore[import-untyped]
 
 from runner.check import Connections, check, flowing, inputs_of
 from runner.graph import Graph, Step
-from runner.plan import AskedMode, Plan, Segment, between, plan
+from runner.plan import AskedMode, Plan, Segment, between, plan, waves
 from runner.problems import InvalidGraph
 from runner.rows import DELETED, Rows
 from runner.slots import SHUFFLED
@@ -283,9 +283,16 @@ class Program:
     def _loaded(self) -> Iterator[str]:
         """The start of segments that first take in what their topics hold."""
         segments = [s for s in self.plan.segments if s.loads]
-        yield "\n# What the topics hold is taken in first, so that rows meet whole tables.\n"
-        for segment in segments:
-            yield f"{self._writer(segment)}.trigger(availableNow=True).start().awaitTermination()\n"
+        yield (
+            "\n# What the topics hold is taken in first, in one batch: tables are whole, and what\n"
+            "# a crash left undone comes in no other order.\n"
+        )
+        for wave in waves(self.graph, segments):
+            started = [f"{self._writer(s)}.trigger(availableNow=True).start()" for s in wave]
+            if len(started) == 1:
+                yield f"{started[0]}.awaitTermination()\n"
+            else:
+                yield f"for loading in [{', '.join(started)}]:\n    loading.awaitTermination()\n"
         yield "spark.streams.resetTerminated()\n"
         for segment in segments:
             yield f"{self._writer(segment)}{self._trigger(segment).strip()}.start()\n"

@@ -25,7 +25,16 @@ MAX_DEPTH = 40
 MAX_TEXT = 20_000
 
 # Names the generated program uses for itself.
-_TAKEN = {"spark", "print", "json", "datetime", "state_operator", "call_for_each", "plain_key"}
+_TAKEN = {
+    "loading",
+    "spark",
+    "print",
+    "json",
+    "datetime",
+    "state_operator",
+    "call_for_each",
+    "plain_key",
+}
 _ID = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 

@@ -152,14 +152,31 @@ def _feeding(graph: Graph, segments: list[Segment], segment: Segment) -> Iterato
 
 
 def _loading(done: Cut, segments: list[Segment]) -> list[Segment]:
-    """Mark those that need whole tables before they run on, and all that these come from."""
+    """Mark those that first take in what is there, in one batch.
+
+    Those that need whole tables, with all that these come from; and those that remember in
+    real-time mode: what they did not commit before a crash they would else see again in another
+    order, and tell of values in between that never were.
+    """
+    whole: set[str] = set()
     loading: set[str] = set()
     for segment in reversed(segments):
-        if segment.id in loading or any(
-            done.states[s].loads for s in segment.steps if s in done.states
-        ):
-            loading |= {segment.id, *(s.id for s in _feeding(done.graph, segments, segment))}
-    return [replace(s, loads=s.id in loading) for s in segments]
+        states = [done.states[s] for s in segment.steps if s in done.states]
+        if segment.id in whole or any(state.loads for state in states):
+            whole |= {segment.id, *(s.id for s in _feeding(done.graph, segments, segment))}
+        if states and segment.mode == "real_time":
+            loading.add(segment.id)
+    return [replace(s, loads=s.id in whole | loading) for s in segments]
+
+
+def waves(graph: Graph, segments: list[Segment]) -> list[list[Segment]]:
+    """Segments in the order in which they can take in what is there, those of a wave together."""
+    depths: dict[str, int] = {}
+    for segment in segments:
+        above = [depths[s.id] for s in _feeding(graph, segments, segment) if s.id in depths]
+        depths[segment.id] = max(above, default=-1) + 1
+    deepest = max(depths.values(), default=-1)
+    return [[s for s in segments if depths[s.id] == n] for n in range(deepest + 1)]
 
 
 def _groups(done: Cut) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -176,7 +176,8 @@ write_queue = (
     .outputMode("update")
 )
 
-# What the topics hold is taken in first, so that rows meet whole tables.
+# What the topics hold is taken in first, in one batch: tables are whole, and what
+# a crash left undone comes in no other order.
 write_queue.trigger(availableNow=True).start().awaitTermination()
 spark.streams.resetTerminated()
 write_queue.trigger(realTime="2 minutes").start()
