@@ -506,9 +506,11 @@ def _remembered(rows: Rows) -> Rows:
     if rows.has_deletions:
         rows = replace(rows, variable=f"{rows}.where({'NOT ' + DELETED!r})")
     if rows.repeats and rows.version is not None:
-        code = state_operator(
-            "DropRepeats", rows, key=[], lane=list(rows.lane), version=[rows.version]
-        )
+        lane = list(rows.lane)
+        if not lane:
+            lane = ["_lane"]
+            rows = replace(rows, variable=f"{rows}.withColumn('_lane', F.lit('all'))")
+        code = state_operator("DropRepeats", rows, key=[], lane=lane, version=[rows.version])
         rows = replace(rows, variable=code)
     return rows
 

@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -95,6 +95,7 @@ def rehearse(
 def _records(graph: Graph, rows: Given) -> list[dict[str, list[Row]]]:
     """Each batch's records as Kafka would have them, by source."""
     batches: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    now = datetime.now(UTC)
     problems = []
     total = 0
     for id_, given in rows.items():
@@ -108,7 +109,8 @@ def _records(graph: Graph, rows: Given) -> list[dict[str, list[Row]]]:
             total += 1
             try:
                 batch = int(row.get("_batch") or 0)
-                record = _record(step, row, offset)
+                # The rows of a batch arrive at one moment.
+                record = _record(step, row, offset, now + timedelta(milliseconds=batch))
             except (TypeError, ValueError, AttributeError) as error:
                 message = f"Row {offset + 1} of {step.title} can't be used: {error}"
                 problems.append(Problem(id_, "rows", message))
@@ -126,7 +128,7 @@ def _records(graph: Graph, rows: Given) -> list[dict[str, list[Row]]]:
     return [batches.get(n, {}) for n in range(last + 1)]
 
 
-def _record(step: Step, row: Row, offset: int) -> Row:
+def _record(step: Step, row: Row, offset: int, now: datetime) -> Row:
     own = {k: v for k, v in row.items() if not k.startswith("_")}
     config = step.parsed
     key, value = row.get("_key"), None
@@ -140,7 +142,7 @@ def _record(step: Step, row: Row, offset: int) -> Row:
     if key is None and names and all(n in own for n in names):
         key = str(own[names[0]]) if len(names) == 1 else json.dumps({n: own[n] for n in names})
     given = row.get("_timestamp")
-    at = datetime.fromisoformat(str(given)) if given else datetime.now(UTC)
+    at = datetime.fromisoformat(str(given)) if given else now
     topics = getattr(config, "topics", None) or [step.id]
     return {
         "source": step.id,

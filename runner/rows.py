@@ -22,8 +22,11 @@ DELETED = "_deleted"
 # Which change of its key a row of a table is: it only grows, also when a crash repeats rows.
 VERSION = "_version"
 
+# When a row arrived: Kafka's time of the record it came by, whatever the time of its event.
+ARRIVED = "_arrived"
+
 # Columns that say where a row comes from. Steps that compute columns leave them alone.
-PROVENANCE = {"_topic", "_partition", "_offset", DELETED, VERSION}
+PROVENANCE = {"_topic", "_partition", "_offset", ARRIVED, DELETED, VERSION}
 
 # Spark moves rows of equal keys to one place; rows of different ones may then overtake each other.
 SHUFFLED = "_shuffled"
@@ -87,6 +90,11 @@ class Rows:
         new = {column.name: column for column in columns}
         kept = tuple(new.pop(c.name, c) for c in self.columns)
         return replace(self, columns=kept + tuple(new.values()))
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a row can be told from its repeat."""
+        return bool(self.lane) or self.version is not None
 
     def having(self, columns: tuple[Column, ...]) -> Self:
         """These rows with other columns."""

@@ -28,6 +28,9 @@ from runner.step_type import (
 )
 from runner.steps.record_key import key_text
 
+# The hidden column of a result that is of all rows.
+ALL = "_all"
+
 
 class Aggregation(Config):
     """A column of the result: a function over the rows of a group."""
@@ -198,14 +201,18 @@ class Aggregate(StepType):
             for a in self.aggregations
         )
         hidden = [Column(VERSION, "bigint")]
+        lane = self._key()
+        if not lane:
+            hidden.append(Column(ALL, "string"))
+            lane = (ALL,)
         if self._by_operator:
             hidden.insert(0, Column(DELETED, "boolean"))
         columns = (window if self._windowed else ()) + groups + results
         key = self._key()
         if self.emit_ == "updates":
-            return Rows("table", (*columns, *hidden), key=key, lane=key, version=VERSION)
+            return Rows("table", (*columns, *hidden), key=key, lane=lane, version=VERSION)
         hidden += [Column("_key", "string"), Column("_timestamp", "timestamp")]
-        return Rows("stream", (*columns, *hidden), lane=key, version=VERSION)
+        return Rows("stream", (*columns, *hidden), lane=lane, version=VERSION)
 
     def emit(self, rows: Rows) -> str:
         code = self._emit_by_operator(rows) if self._by_operator else self._emit_by_sql(rows)
@@ -240,6 +247,9 @@ class Aggregate(StepType):
             spans = ", ".join(repr(s) for s in (self.window.size, self.window.advance) if s)
             groups.insert(0, f"F.window({time!r}, {spans})")
             watermark = f".withWatermark({time!r}, {self.grace!r})"
+        if not groups:
+            # A group for all rows: Spark gives no row for it before there is one.
+            groups.append(f"F.lit('all').alias({ALL!r})")
         return f"{rows}{watermark}.groupBy({', '.join(groups)}).agg({results})"
 
     def _emit_by_operator(self, rows: Rows) -> str:

@@ -5,12 +5,13 @@ from typing import ClassVar
 
 from runner import sql
 from runner.fields import Config
-from runner.rows import DELETED, VERSION, Column, Rows
+from runner.rows import ARRIVED, DELETED, VERSION, Column, Rows
 from runner.step_type import Input, Sink, Source
 from runner.steps.console_sink import ConsoleSink
 from runner.steps.kafka_sink import header
 
-NO_KEY = "F.lit(None).cast('string')"
+# One key for all rows, so that they stay in order.
+NO_COLUMNS = "F.lit('{}')"
 # Microseconds, which JSON's default would lose.
 _TIMES = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 
@@ -56,7 +57,7 @@ class ToTopic(_End, Sink):
             value = f"F.when(~{rows.column(DELETED)}, {value})"
         record = [
             f"F.lit({topic!r}).alias('topic')",
-            f"{_json(rows, key) if key else NO_KEY}.alias('key')",
+            f"{_json(rows, key) if key else NO_COLUMNS}.alias('key')",
             f"{value}.alias('value')",
         ]
         if rows.kind == "table" and rows.version:
@@ -78,22 +79,26 @@ class FromTopic(_End, Source):
     def given(self, rows: Rows) -> Rows:
         """What these rows are behind the topic."""
         if rows.kind == "table":
-            kept = rows.with_columns(Column(DELETED, "boolean"), Column(VERSION, "bigint"))
+            kept = rows.with_columns(
+                Column(DELETED, "boolean"), Column(VERSION, "bigint"), Column(ARRIVED, "timestamp")
+            )
             return replace(kept, lane=rows.key, version=VERSION)
-        return replace(rows, repeats=True)
+        return replace(rows.with_columns(Column(ARRIVED, "timestamp")), repeats=True)
 
     def emit_rows(self, rows: Rows, schema: str, records: str) -> str:
         """The DataFrame; `schema` is the source of the schema of what went in."""
         if rows.kind == "stream":
             row = f"F.from_json(F.col('value').cast('string'), {schema}, {_TIMES!r})"
-            return f"{records}.select({row}.alias('row')).select('row.*')"
+            kept = ", ".join(repr("row." + sql.quoted(n)) for n in rows.names if n != ARRIVED)
+            arrived = f"F.col('timestamp').alias({ARRIVED!r})"
+            return f"{records}.select({row}.alias('row'), {arrived}).select({kept}, {ARRIVED!r})"
         # Of a deletion there is the key only, and which change of the key it is.
         row = f"F.from_json(F.coalesce('value', 'key').cast('string'), {schema}, {_TIMES!r})"
         version = "F.col('offset')"
         if rows.version:
             version = "F.expr('CAST(CAST(headers[0].value AS STRING) AS BIGINT)')"
         names = ", ".join(
-            repr("row." + sql.quoted(n)) for n in rows.names if n not in (DELETED, VERSION)
+            repr("row." + sql.quoted(n)) for n in rows.names if n not in (DELETED, VERSION, ARRIVED)
         )
         return f"""
             {records}
@@ -101,8 +106,9 @@ class FromTopic(_End, Source):
                 {row}.alias('row'),
                 F.col('value').isNull().alias({DELETED!r}),
                 {version}.alias({VERSION!r}),
+                F.col('timestamp').alias({ARRIVED!r}),
             )
-            .select({names}, {DELETED!r}, {VERSION!r})
+            .select({names}, {DELETED!r}, {VERSION!r}, {ARRIVED!r})
         """
 
     def signature(self) -> object:

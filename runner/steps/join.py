@@ -6,7 +6,7 @@ from pydantic import Field
 
 from runner import sql
 from runner.fields import ColumnName, ColumnRef, Config, Duration, milliseconds
-from runner.rows import DELETED, VERSION, Column, Rows
+from runner.rows import ARRIVED, DELETED, VERSION, Column, Rows
 from runner.step_type import (
     Fault,
     Group,
@@ -146,12 +146,19 @@ class Join(StepType):
                 right,
                 on=on,
                 kind=self.kind,
+                arrived=ARRIVED,
                 left=_changes(left),
                 right=_changes(right),
             )
         if right.kind == "table":
             return state_operator(
-                "JoinStreamTable", left, right, on=on, kind=self.kind, **_changes(right)
+                "JoinStreamTable",
+                left,
+                right,
+                on=on,
+                kind=self.kind,
+                arrived=ARRIVED,
+                **_changes(right),
             )
         within = self.within or Within()
         return state_operator(

@@ -6,7 +6,7 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from runner import sql
 from runner.fields import ColumnRef, Config
-from runner.rows import SOURCE_COLUMNS, Column, Rows
+from runner.rows import ARRIVED, SOURCE_COLUMNS, Column, Rows
 from runner.step_type import Fault
 from runner.steps.kafka_records import BAD, GOOD, KafkaRecords, starting
 
@@ -105,7 +105,7 @@ class KafkaSource(KafkaRecords):
         hidden = tuple(Column(name, type_) for name, type_ in SOURCE_COLUMNS.items())
         return Rows(
             "stream",
-            self.value_columns() + hidden,
+            (*self.value_columns(), *hidden, Column(ARRIVED, "timestamp")),
             lane=("_topic", "_partition"),
             version="_offset",
             origins=frozenset(() if self.topic_pattern else self.topics),
@@ -167,6 +167,7 @@ class KafkaSource(KafkaRecords):
                 F.col('partition').alias('_partition'),
                 F.col('offset').alias('_offset'),
                 F.col('headers').alias('_headers'),
+                F.col('timestamp').alias({ARRIVED!r}),
                 {self._more()}
             )
         """

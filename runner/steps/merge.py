@@ -62,7 +62,7 @@ class Merge(StepType):
         )
 
     def _names(self, rows: list[Rows]) -> tuple[tuple[str, ...], str | None]:
-        if any(not stream.lane or stream.version is None for stream in rows):
+        if not all(stream.is_named for stream in rows):
             return (), None
         if _tell_apart(rows):
             return rows[0].lane, rows[0].version
@@ -82,9 +82,11 @@ class Merge(StepType):
             if WAY in stream.names:
                 way = f"F.concat_ws('/', {way}, {WAY!r})"
             parts = ", ".join(repr(sql.quoted(name)) for name in stream.lane if name != WAY)
+            together = f"F.to_json(F.struct({parts}))" if parts else "F.lit('{}')"
+            version = f"F.col({stream.version!r})" if stream.version else "F.lit(0)"
             code = (
-                f"{stream}.withColumns({{{WAY!r}: {way}, {LANE!r}: F.to_json(F.struct({parts})), "
-                f"{VERSION!r}: F.col({stream.version!r})}})"
+                f"{stream}.withColumns({{{WAY!r}: {way}, {LANE!r}: {together}, "
+                f"{VERSION!r}: {version}}})"
             )
             columns = (Column(WAY, "string"), Column(LANE, "string"), Column(VERSION, "bigint"))
             named.append(replace(stream.with_columns(*columns), variable=code))

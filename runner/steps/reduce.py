@@ -5,7 +5,7 @@ from pydantic import Field
 
 from runner import sql
 from runner.fields import ColumnRef, Expression
-from runner.rows import VERSION, Column, Rows
+from runner.rows import ARRIVED, VERSION, Column, Rows
 from runner.step_type import (
     Fault,
     Group,
@@ -63,7 +63,7 @@ class Reduce(StepType):
         return Rows("table", columns, key=key, lane=key, version=VERSION)
 
     def emit(self, rows: Rows) -> str:
-        order = [n for n in (*rows.lane, rows.version) if n in rows.names]
+        order = [n for n in (ARRIVED, *rows.lane, rows.version) if n in rows.names]
         return state_operator(
             "Reduce",
             rows,

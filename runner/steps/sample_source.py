@@ -4,7 +4,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from runner.fields import NamedExpression
-from runner.rows import Column, Rows
+from runner.rows import ARRIVED, Column, Rows
 from runner.step_type import Fault, Source, repeated_names, unknown_columns
 
 _COUNTER = Rows("stream", (Column("value", "bigint"), Column("timestamp", "timestamp")))
@@ -30,7 +30,7 @@ class SampleSource(Source):
     def gives(self) -> Rows:
         listed = tuple(Column(c.name) for c in self.columns)
         hidden = (Column("_key", "string"), Column("_timestamp", "timestamp"))
-        counted = (*listed, *hidden, Column("_offset", "bigint"))
+        counted = (*listed, *hidden, Column("_offset", "bigint"), Column(ARRIVED, "timestamp"))
         return Rows("stream", counted, version="_offset")
 
     def emit(self) -> str:
@@ -46,6 +46,7 @@ class SampleSource(Source):
                 F.lit(None).cast("string").alias("_key"),
                 F.col("timestamp").alias("_timestamp"),
                 F.col("value").alias("_offset"),
+                F.col("timestamp").alias({ARRIVED!r}),
             )
         """
 

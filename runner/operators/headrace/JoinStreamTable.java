@@ -16,28 +16,30 @@ import org.apache.spark.sql.types.StructType;
  * <p>Inputs: the stream, the table. Options: {@code on} (pairs of columns), {@code kind} (inner or
  * left) and those of {@link Table}. Gives {@code left} and {@code right}, each a side's whole row;
  * changes of the table emit nothing. Kept per key is the table's newest row, nothing once it has
- * been deleted. In real-time mode a row meets what has arrived before it; in a micro-batch, all
- * of the batch's table rows come first.
+ * been deleted. A row meets what has arrived before it, in either mode; of a micro-batch's rows
+ * that arrived at one moment, those of the table come first.
  */
 public final class JoinStreamTable extends Operator {
   private final StructType right;
   private final Table table;
   private final boolean inner;
   private final int keys;
+  private final Sides sides;
   private transient ValueState<Row> newest;
 
-  private JoinStreamTable(StructType right, Table table, boolean inner, int keys) {
-    this.right = right;
+  private JoinStreamTable(Sides sides, Table table) {
+    this.sides = sides;
     this.table = table;
-    this.inner = inner;
-    this.keys = keys;
+    right = sides.right;
+    inner = !sides.keepsLeft;
+    keys = sides.keys;
   }
 
   public static Dataset<Row> apply(List<Dataset<Row>> inputs, String options) {
     JsonNode said = read(options);
     Sides sides = new Sides(inputs, said);
     Table table = new Table(sides.right, said);
-    return new JoinStreamTable(sides.right, table, !sides.keepsLeft, sides.keys)
+    return new JoinStreamTable(sides, table)
         .over(sides.rows(), sides.keys, TimeMode.None(), sides.joined());
   }
 
@@ -49,6 +51,8 @@ public final class JoinStreamTable extends Operator {
   @Override
   Comparator<Row> order() {
     return (a, b) -> {
+      int arrival = sides.compareArrival(a, b);
+      if (arrival != 0) return arrival;
       boolean ofStream = a.isNullAt(keys + 1);
       if (ofStream != b.isNullAt(keys + 1)) return ofStream ? 1 : -1;
       return ofStream ? 0 : table.identity.compare(a.getStruct(keys + 1), b.getStruct(keys + 1));

@@ -36,6 +36,7 @@ public final class JoinTables extends Operator {
   private final boolean keepsLeft;
   private final boolean keepsRight;
   private final int keys;
+  private final Sides sides;
   private transient ValueState<Row> state;
   private transient Map<Row, Long> deleted;
 
@@ -46,6 +47,7 @@ public final class JoinTables extends Operator {
     keepsLeft = sides.keepsLeft;
     keepsRight = sides.keepsRight;
     keys = sides.keys;
+    this.sides = sides;
   }
 
   public static Dataset<Row> apply(List<Dataset<Row>> inputs, String options) {
@@ -68,6 +70,8 @@ public final class JoinTables extends Operator {
   @Override
   Comparator<Row> order() {
     return (a, b) -> {
+      int arrival = sides.compareArrival(a, b);
+      if (arrival != 0) return arrival;
       boolean isLeft = !a.isNullAt(keys);
       if (isLeft == b.isNullAt(keys)) return isLeft ? -1 : 1;
       int place = isLeft ? keys : keys + 1;

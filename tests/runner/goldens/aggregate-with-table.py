@@ -76,6 +76,7 @@ payments = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("payments", F.count("*").alias("rows"))
 )
@@ -144,6 +145,7 @@ limits = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("limits", F.count("*").alias("rows"))
@@ -164,8 +166,9 @@ spent_so_far_received = (
         ).alias("row"),
         F.col("value").isNull().alias("_deleted"),
         F.expr("CAST(CAST(headers[0].value AS STRING) AS BIGINT)").alias("_version"),
+        F.col("timestamp").alias("_arrived"),
     )
-    .select("row.customer", "row.spent", "_deleted", "_version")
+    .select("row.customer", "row.spent", "_deleted", "_version", "_arrived")
 )
 
 compared = (
@@ -175,6 +178,7 @@ compared = (
         limits,
         on=[["customer", "customer"]],
         kind="inner",
+        arrived="_arrived",
         left={"deleted": "_deleted", "lane": ["customer"], "version": ["_version"]},
         right={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
     )
@@ -211,7 +215,7 @@ write_over_limit = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/compared-059356f0d1")
+    .option("checkpointLocation", CHECKPOINTS + "/compared-bd7121f60c")
     .queryName("over_limit")
     .outputMode("update")
 )

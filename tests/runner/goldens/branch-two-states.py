@@ -79,6 +79,7 @@ events = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("events", F.count("*").alias("rows"))
 )
@@ -96,7 +97,7 @@ way = state_operator(
     group_by=["guest"],
     initial="''",
     expression="CASE WHEN acc = '' THEN page ELSE concat(acc, ' > ', page) END",
-    order=["_topic", "_partition", "_offset"],
+    order=["_arrived", "_topic", "_partition", "_offset"],
 ).observe("way", F.count("*").alias("rows"))
 
 write_ways = (

@@ -67,6 +67,7 @@ orders = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("orders", F.count("*").alias("rows"))
 )

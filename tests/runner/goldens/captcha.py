@@ -76,6 +76,7 @@ actions = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("actions", F.count("*").alias("rows"))
 )
@@ -140,6 +141,7 @@ solved = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("solved", F.count("*").alias("rows"))
@@ -160,8 +162,9 @@ action_counts_received = (
         ).alias("row"),
         F.col("value").isNull().alias("_deleted"),
         F.expr("CAST(CAST(headers[0].value AS STRING) AS BIGINT)").alias("_version"),
+        F.col("timestamp").alias("_arrived"),
     )
-    .select("row.browser", "row.actions", "_deleted", "_version")
+    .select("row.browser", "row.actions", "_deleted", "_version", "_arrived")
 )
 
 joined = (
@@ -171,6 +174,7 @@ joined = (
         solved,
         on=[["browser", "browser"]],
         kind="left",
+        arrived="_arrived",
         left={"deleted": "_deleted", "lane": ["browser"], "version": ["_version"]},
         right={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
     )
@@ -216,7 +220,7 @@ write_ask = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/joined-6a690a3e6e")
+    .option("checkpointLocation", CHECKPOINTS + "/joined-14f98c91ed")
     .queryName("ask")
     .outputMode("update")
 )

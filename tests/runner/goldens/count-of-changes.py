@@ -77,6 +77,7 @@ sales = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("sales", F.count("*").alias("rows"))
 )
@@ -123,9 +124,10 @@ changes_received = (
             F.col("value").cast("string"),
             changes.schema,
             {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
-        ).alias("row")
+        ).alias("row"),
+        F.col("timestamp").alias("_arrived"),
     )
-    .select("row.*")
+    .select("row.shop", "row.product", "row.total", "row._version", "row._key", "_arrived")
 )
 
 per_shop = (

@@ -62,6 +62,7 @@ clicks = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("clicks", F.count("*").alias("rows"))
 )

@@ -77,6 +77,7 @@ payments = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("payments", F.count("*").alias("rows"))
 )

@@ -65,6 +65,7 @@ sales = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("sales", F.count("*").alias("rows"))
 )

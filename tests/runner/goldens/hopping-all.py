@@ -64,6 +64,7 @@ cars = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("cars", F.count("*").alias("rows"))
 )

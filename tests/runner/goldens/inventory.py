@@ -63,6 +63,7 @@ sales = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("sales", F.count("*").alias("rows"))
 )
@@ -94,6 +95,7 @@ shipments = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("shipments", F.count("*").alias("rows"))
 )
@@ -107,6 +109,7 @@ sold = sales.select(
     F.col("_partition"),
     F.col("_offset"),
     F.col("_headers"),
+    F.col("_arrived"),
 ).observe("sold", F.count("*").alias("rows"))
 
 arrived = shipments.select(
@@ -118,6 +121,7 @@ arrived = shipments.select(
     F.col("_partition"),
     F.col("_offset"),
     F.col("_headers"),
+    F.col("_arrived"),
 ).observe("arrived", F.count("*").alias("rows"))
 
 changes = sold.unionByName(arrived, allowMissingColumns=True).observe(

@@ -63,6 +63,7 @@ answers = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("answers", F.count("*").alias("rows"))
 )

@@ -75,6 +75,7 @@ failures = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("failures", F.count("*").alias("rows"))
 )
@@ -143,6 +144,7 @@ trusted = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("trusted", F.count("*").alias("rows"))
@@ -163,8 +165,9 @@ failure_counts_received = (
         ).alias("row"),
         F.col("value").isNull().alias("_deleted"),
         F.expr("CAST(CAST(headers[0].value AS STRING) AS BIGINT)").alias("_version"),
+        F.col("timestamp").alias("_arrived"),
     )
-    .select("row.account", "row.failures", "_deleted", "_version")
+    .select("row.account", "row.failures", "_deleted", "_version", "_arrived")
 )
 
 joined = (
@@ -174,6 +177,7 @@ joined = (
         trusted,
         on=[["account", "account"]],
         kind="left",
+        arrived="_arrived",
         left={"deleted": "_deleted", "lane": ["account"], "version": ["_version"]},
         right={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
     )
@@ -219,7 +223,7 @@ write_lock = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/joined-a482bc7b1a")
+    .option("checkpointLocation", CHECKPOINTS + "/joined-ef6bc68578")
     .queryName("lock")
     .outputMode("update")
 )

@@ -67,6 +67,7 @@ orders = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("orders", F.count("*").alias("rows"))
 )
@@ -116,6 +117,7 @@ named = (
         F.col("left._partition"),
         F.col("left._offset"),
         F.col("left._headers"),
+        F.col("left._arrived"),
         F.col("right.id"),
         F.col("right.name"),
         F.col("right.amount").alias("limit_amount"),

@@ -64,12 +64,13 @@ income = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("income", F.count("*").alias("rows"))
 )
 
 total_in = (
-    income.groupBy()
+    income.groupBy(F.lit("all").alias("_all"))
     .agg(F.sum(F.expr("amount")).alias("money_in"), F.count("*").alias("_version"))
     .observe("total_in", F.count("*").alias("rows"))
 )
@@ -81,9 +82,11 @@ changes_in = total_in.withColumn("_key", F.expr("CAST(NULL AS STRING)")).observe
 write_changes_in = (
     changes_in.select(
         F.lit("headrace.golden.changes_in.rows").alias("topic"),
-        F.lit(None).cast("string").alias("key"),
+        F.to_json(F.struct("_all"), {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}).alias(
+            "key"
+        ),
         F.to_json(
-            F.struct("money_in", "_version", "_key"),
+            F.struct("money_in", "_version", "_all", "_key"),
             {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
         ).alias("value"),
     )
@@ -123,12 +126,13 @@ expenses = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("expenses", F.count("*").alias("rows"))
 )
 
 total_out = (
-    expenses.groupBy()
+    expenses.groupBy(F.lit("all").alias("_all"))
     .agg(F.sum(F.expr("amount")).alias("money_out"), F.count("*").alias("_version"))
     .observe("total_out", F.count("*").alias("rows"))
 )
@@ -140,9 +144,11 @@ changes_out = total_out.withColumn("_key", F.expr("CAST(NULL AS STRING)")).obser
 write_changes_out = (
     changes_out.select(
         F.lit("headrace.golden.changes_out.rows").alias("topic"),
-        F.lit(None).cast("string").alias("key"),
+        F.to_json(F.struct("_all"), {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}).alias(
+            "key"
+        ),
         F.to_json(
-            F.struct("money_out", "_version", "_key"),
+            F.struct("money_out", "_version", "_all", "_key"),
             {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
         ).alias("value"),
     )
@@ -166,9 +172,10 @@ changes_in_received = (
             F.col("value").cast("string"),
             changes_in.schema,
             {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
-        ).alias("row")
+        ).alias("row"),
+        F.col("timestamp").alias("_arrived"),
     )
-    .select("row.*")
+    .select("row.money_in", "row._version", "row._all", "row._key", "_arrived")
 )
 
 changes_out_received = (
@@ -183,13 +190,27 @@ changes_out_received = (
             F.col("value").cast("string"),
             changes_out.schema,
             {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
-        ).alias("row")
+        ).alias("row"),
+        F.col("timestamp").alias("_arrived"),
     )
-    .select("row.*")
+    .select("row.money_out", "row._version", "row._all", "row._key", "_arrived")
 )
 
-told = changes_in_received.unionByName(changes_out_received, allowMissingColumns=True).observe(
-    "told", F.count("*").alias("rows")
+told = (
+    changes_in_received.withColumns(
+        {"_way": F.lit("0"), "_lane": F.to_json(F.struct("_all")), "_version": F.col("_version")}
+    )
+    .unionByName(
+        changes_out_received.withColumns(
+            {
+                "_way": F.lit("1"),
+                "_lane": F.to_json(F.struct("_all")),
+                "_version": F.col("_version"),
+            }
+        ),
+        allowMissingColumns=True,
+    )
+    .observe("told", F.count("*").alias("rows"))
 )
 
 cash = (
@@ -197,6 +218,12 @@ cash = (
         F.lit("cash-totals").alias("topic"),
         F.col("_key").cast("string").alias("key"),
         F.to_json(F.struct("money_in", "money_out"), {"ignoreNullFields": "false"}).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("_way", "_lane", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
     )
     .observe("cash", F.count("*").alias("rows"))
     .writeStream.format("kafka")

@@ -76,6 +76,7 @@ ticks = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("ticks", F.count("*").alias("rows"))
 )
@@ -109,6 +110,7 @@ presence = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("presence", F.count("*").alias("rows"))
@@ -121,6 +123,7 @@ with_state = (
         presence,
         on=[["user", "user"]],
         kind="left",
+        arrived="_arrived",
         deleted="_deleted",
         lane=["_topic", "_partition"],
         version=["_offset"],
@@ -134,6 +137,7 @@ with_state = (
         F.col("left._partition"),
         F.col("left._offset"),
         F.col("left._headers"),
+        F.col("left._arrived"),
         F.col("right.state"),
         F.xxhash64(F.col("left.user")).alias("_shuffled"),
     )
@@ -158,6 +162,7 @@ closed_sent = F.struct(
             "_partition",
             "_offset",
             "_headers",
+            "_arrived",
             "state",
             "_shuffled",
         ),
@@ -193,7 +198,7 @@ write_closed = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/with_state-5b5e65b903")
+    .option("checkpointLocation", CHECKPOINTS + "/with_state-c59b604493")
     .queryName("closed")
     .outputMode("update")
 )
@@ -210,9 +215,22 @@ closed_received = (
             F.col("value").cast("string"),
             closed.schema,
             {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
-        ).alias("row")
+        ).alias("row"),
+        F.col("timestamp").alias("_arrived"),
     )
-    .select("row.*")
+    .select(
+        "row.user",
+        "row.at",
+        "row._key",
+        "row._timestamp",
+        "row._topic",
+        "row._partition",
+        "row._offset",
+        "row._headers",
+        "row.state",
+        "row._shuffled",
+        "_arrived",
+    )
 )
 
 per_user = (

@@ -66,6 +66,7 @@ rows = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("rows", F.count("*").alias("rows"))
 )
@@ -83,6 +84,7 @@ named = each.select(
     F.col("_partition"),
     F.col("_offset"),
     F.col("_headers"),
+    F.col("_arrived"),
     F.col("`_place_of_my item`"),
 ).observe("named", F.count("*").alias("rows"))
 

@@ -115,6 +115,7 @@ orders = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("orders", F.count("*").alias("rows"))
 )
@@ -132,9 +133,9 @@ tidy = orders.mapInArrow(
     call_for_each(
         tidy_function,
         "_place",
-        "order int, customer string, basket string, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _place int",
+        "order int, customer string, basket string, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _arrived timestamp, _place int",
     ),
-    "order int, customer string, basket string, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _place int",
+    "order int, customer string, basket string, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _arrived timestamp, _place int",
 ).observe("tidy", F.count("*").alias("rows"))
 
 
@@ -157,9 +158,9 @@ products = tidy.mapInArrow(
     call_for_each(
         products_function,
         "_place_",
-        "customer string, order int, product string, pieces int, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _place int, _place_ int",
+        "customer string, order int, product string, pieces int, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _arrived timestamp, _place int, _place_ int",
     ),
-    "customer string, order int, product string, pieces int, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _place int, _place_ int",
+    "customer string, order int, product string, pieces int, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _arrived timestamp, _place int, _place_ int",
 ).observe("products", F.count("*").alias("rows"))
 
 many = products.where("pieces < 100").observe("many", F.count("*").alias("rows"))

@@ -77,6 +77,7 @@ bookings = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("bookings", F.count("*").alias("rows"))
 )
@@ -87,7 +88,7 @@ balance = state_operator(
     group_by=["account"],
     initial="CAST(0 AS BIGINT)",
     expression="acc + CASE WHEN kind = 'in' THEN amount ELSE -amount END",
-    order=["_topic", "_partition", "_offset"],
+    order=["_arrived", "_topic", "_partition", "_offset"],
 ).observe("balance", F.count("*").alias("rows"))
 
 write_balances = (
@@ -119,7 +120,7 @@ most = state_operator(
     group_by=["account"],
     initial="0",
     expression="greatest(acc, amount)",
-    order=["_topic", "_partition", "_offset"],
+    order=["_arrived", "_topic", "_partition", "_offset"],
 ).observe("most", F.count("*").alias("rows"))
 
 write_highest = (

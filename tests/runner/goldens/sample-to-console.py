@@ -39,6 +39,7 @@ ticks = (
         F.lit(None).cast("string").alias("_key"),
         F.col("timestamp").alias("_timestamp"),
         F.col("value").alias("_offset"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("ticks", F.count("*").alias("rows"))
 )

@@ -76,6 +76,7 @@ pages = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("pages", F.count("*").alias("rows"))
 )

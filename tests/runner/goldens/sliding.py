@@ -76,6 +76,7 @@ hits = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("hits", F.count("*").alias("rows"))
 )

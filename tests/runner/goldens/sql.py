@@ -64,12 +64,13 @@ readings = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("readings", F.count("*").alias("rows"))
 )
 
 roof = readings.sparkSession.sql(
-    "SELECT sensor, celsius * 9 / 5 + 32 AS fahrenheit, CASE WHEN celsius >= 30 THEN 'hot' ELSE 'fine' END AS feel, `_key`, `_timestamp`, `_topic`, `_partition`, `_offset`, `_headers` FROM {rows} AS `rows` WHERE celsius IS NOT NULL AND sensor LIKE 'roof-%'",
+    "SELECT sensor, celsius * 9 / 5 + 32 AS fahrenheit, CASE WHEN celsius >= 30 THEN 'hot' ELSE 'fine' END AS feel, `_key`, `_timestamp`, `_topic`, `_partition`, `_offset`, `_headers`, `_arrived` FROM {rows} AS `rows` WHERE celsius IS NOT NULL AND sensor LIKE 'roof-%'",
     rows=readings,
 ).observe("roof", F.count("*").alias("rows"))
 
@@ -80,7 +81,7 @@ def write_roof(batch, batch_id):
     roof.count()
 
     sentences = roof.sparkSession.sql(
-        "SELECT sensor, fahrenheit, concat(sensor, ' is ', feel) AS sentence, `_key`, `_timestamp`, `_topic`, `_partition`, `_offset`, `_headers` FROM {felt} AS `felt` WHERE feel <> 'fine'",
+        "SELECT sensor, fahrenheit, concat(sensor, ' is ', feel) AS sentence, `_key`, `_timestamp`, `_topic`, `_partition`, `_offset`, `_headers`, `_arrived` FROM {felt} AS `felt` WHERE feel <> 'fine'",
         felt=roof,
     )
     print('{"step": "sentences", "rows": ' + str(sentences.count()) + "}")

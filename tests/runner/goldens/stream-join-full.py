@@ -75,6 +75,7 @@ entries = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("entries", F.count("*").alias("rows"))
 )
@@ -108,6 +109,7 @@ exits = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("exits", F.count("*").alias("rows"))
 )
@@ -178,7 +180,7 @@ write_report = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/stays-bf62f0604a")
+    .option("checkpointLocation", CHECKPOINTS + "/stays-26bba70329")
     .queryName("report")
     .outputMode("update")
 )

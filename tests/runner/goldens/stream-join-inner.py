@@ -76,6 +76,7 @@ orders = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("orders", F.count("*").alias("rows"))
 )
@@ -110,6 +111,7 @@ payments = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("payments", F.count("*").alias("rows"))
 )
@@ -175,7 +177,7 @@ write_paid_orders = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/paid-9dc7bce885")
+    .option("checkpointLocation", CHECKPOINTS + "/paid-2ffe6559b7")
     .queryName("paid_orders")
     .outputMode("update")
 )

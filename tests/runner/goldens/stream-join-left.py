@@ -76,6 +76,7 @@ shown = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("shown", F.count("*").alias("rows"))
 )
@@ -110,6 +111,7 @@ clicks = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("clicks", F.count("*").alias("rows"))
 )
@@ -178,7 +180,7 @@ write_report = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/seen-251116bc3f")
+    .option("checkpointLocation", CHECKPOINTS + "/seen-c7cf532493")
     .queryName("report")
     .outputMode("update")
 )

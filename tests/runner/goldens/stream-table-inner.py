@@ -76,6 +76,7 @@ orders = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("orders", F.count("*").alias("rows"))
 )
@@ -113,6 +114,7 @@ prices = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("prices", F.count("*").alias("rows"))
@@ -125,6 +127,7 @@ priced = (
         prices,
         on=[["product", "product"]],
         kind="inner",
+        arrived="_arrived",
         deleted="_deleted",
         lane=["_topic", "_partition"],
         version=["_offset"],
@@ -139,6 +142,7 @@ priced = (
         F.col("left._partition"),
         F.col("left._offset"),
         F.col("left._headers"),
+        F.col("left._arrived"),
         F.col("right.price"),
         F.xxhash64(F.col("left.product")).alias("_shuffled"),
     )
@@ -169,7 +173,7 @@ write_bills = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/priced-a69bd4bd82")
+    .option("checkpointLocation", CHECKPOINTS + "/priced-d6b2c47c1c")
     .queryName("bills")
     .outputMode("update")
 )

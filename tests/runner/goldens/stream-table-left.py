@@ -76,6 +76,7 @@ calls = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("calls", F.count("*").alias("rows"))
 )
@@ -112,6 +113,7 @@ plans = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("plans", F.count("*").alias("rows"))
@@ -124,6 +126,7 @@ with_plan = (
         plans,
         on=[["customer", "id"]],
         kind="left",
+        arrived="_arrived",
         deleted="_deleted",
         lane=["_topic", "_partition"],
         version=["_offset"],
@@ -138,6 +141,7 @@ with_plan = (
         F.col("left._partition"),
         F.col("left._offset"),
         F.col("left._headers"),
+        F.col("left._arrived"),
         F.col("right.id"),
         F.col("right.plan"),
         F.col("right.note").alias("plan_note"),
@@ -171,7 +175,7 @@ write_queue = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/with_plan-d8cdbc0e3c")
+    .option("checkpointLocation", CHECKPOINTS + "/with_plan-15e7fa9eda")
     .queryName("queue")
     .outputMode("update")
 )

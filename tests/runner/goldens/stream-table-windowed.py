@@ -75,6 +75,7 @@ clicks = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("clicks", F.count("*").alias("rows"))
 )
@@ -112,6 +113,7 @@ teams = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("teams", F.count("*").alias("rows"))
@@ -124,6 +126,7 @@ with_team = (
         teams,
         on=[["player", "player"]],
         kind="inner",
+        arrived="_arrived",
         deleted="_deleted",
         lane=["_topic", "_partition"],
         version=["_offset"],
@@ -137,6 +140,7 @@ with_team = (
         F.col("left._partition"),
         F.col("left._offset"),
         F.col("left._headers"),
+        F.col("left._arrived"),
         F.col("right.team"),
         F.xxhash64(F.col("left.player")).alias("_shuffled"),
     )
@@ -168,7 +172,7 @@ write_board = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/per_team-e0a6ae66b3")
+    .option("checkpointLocation", CHECKPOINTS + "/per_team-e317ed1927")
     .queryName("board")
     .outputMode("update")
 )

@@ -67,6 +67,7 @@ customers = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("customers", F.count("*").alias("rows"))
@@ -116,6 +117,7 @@ named = (
         F.col("left._partition"),
         F.col("left._offset"),
         F.col("left._headers"),
+        F.col("left._arrived"),
         F.col("right.code"),
         F.col("right.name"),
         F.expr("left._deleted OR right._found IS NULL").alias("_deleted"),

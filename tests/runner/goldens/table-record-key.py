@@ -65,6 +65,7 @@ readings = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("readings", F.count("*").alias("rows"))
@@ -79,6 +80,7 @@ shown = readings.select(
     F.col("_partition"),
     F.col("_offset"),
     F.col("_headers"),
+    F.col("_arrived"),
     F.col("_deleted"),
 ).observe("shown", F.count("*").alias("rows"))
 

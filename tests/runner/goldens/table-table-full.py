@@ -79,6 +79,7 @@ budgets = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("budgets", F.count("*").alias("rows"))
@@ -117,6 +118,7 @@ spending = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("spending", F.count("*").alias("rows"))
@@ -129,6 +131,7 @@ either = (
         spending,
         on=[["team", "team"]],
         kind="full",
+        arrived="_arrived",
         left={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
         right={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
     )
@@ -173,7 +176,7 @@ write_report = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/either-860bb171cd")
+    .option("checkpointLocation", CHECKPOINTS + "/either-e3ed1354a7")
     .queryName("report")
     .outputMode("update")
 )

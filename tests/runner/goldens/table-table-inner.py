@@ -79,6 +79,7 @@ prices = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("prices", F.count("*").alias("rows"))
@@ -117,6 +118,7 @@ stock = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("stock", F.count("*").alias("rows"))
@@ -129,6 +131,7 @@ both = (
         stock,
         on=[["product", "product"]],
         kind="inner",
+        arrived="_arrived",
         left={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
         right={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
     )
@@ -161,7 +164,7 @@ write_catalogue = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/both-0c51e39129")
+    .option("checkpointLocation", CHECKPOINTS + "/both-efd3bc9892")
     .queryName("catalogue")
     .outputMode("update")
 )

@@ -79,6 +79,7 @@ customers = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("customers", F.count("*").alias("rows"))
@@ -117,6 +118,7 @@ addresses = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("addresses", F.count("*").alias("rows"))
@@ -129,6 +131,7 @@ with_city = (
         addresses,
         on=[["customer", "owner"]],
         kind="left",
+        arrived="_arrived",
         left={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
         right={"deleted": "_deleted", "lane": ["_topic", "_partition"], "version": ["_offset"]},
     )
@@ -166,7 +169,7 @@ write_letters = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/with_city-d5597dfbaa")
+    .option("checkpointLocation", CHECKPOINTS + "/with_city-d2a527c795")
     .queryName("letters")
     .outputMode("update")
 )

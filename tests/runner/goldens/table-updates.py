@@ -67,6 +67,7 @@ prices = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
     .observe("prices", F.count("*").alias("rows"))

@@ -64,6 +64,7 @@ takings = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("takings", F.count("*").alias("rows"))
 )

@@ -68,6 +68,7 @@ orders = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("orders", F.count("*").alias("rows"))
 )
@@ -100,7 +101,7 @@ write_out_customers = (
 )
 
 all_orders = (
-    orders.groupBy()
+    orders.groupBy(F.lit("all").alias("_all"))
     .agg(
         F.count("*").alias("orders"),
         F.percentile(F.expr("amount"), 0.5).alias("median"),
@@ -117,7 +118,7 @@ write_out_all = (
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
-                F.to_json(F.struct("_version")).cast("binary").alias("value"),
+                F.to_json(F.struct("_all", "_version")).cast("binary").alias("value"),
             )
         ).alias("headers"),
     )

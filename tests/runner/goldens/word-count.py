@@ -49,6 +49,7 @@ lines = (
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
         F.col("headers").alias("_headers"),
+        F.col("timestamp").alias("_arrived"),
     )
     .observe("lines", F.count("*").alias("rows"))
 )
