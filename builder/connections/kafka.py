@@ -131,7 +131,9 @@ def delete_topics(bootstrap_servers: str, prefix: str) -> list[str]:
     names = [name for name in topic_partitions(bootstrap_servers) if name.startswith(prefix)]
     if not names:
         return []
-    deleted = _admin(bootstrap_servers).delete_topics(names, request_timeout=TIMEOUT)
+    # Kept until the answers are there: without it they never come.
+    admin = _admin(bootstrap_servers)
+    deleted = admin.delete_topics(names, request_timeout=TIMEOUT)
     gone = []
     for name, done in deleted.items():
         try:

@@ -17,6 +17,7 @@ from builder.deployments import actions
 from builder.deployments.models import Deployment
 from builder.deployments.preflight import hindrance
 from builder.deployments.reconcile import reconcile
+from builder.deployments.tasks import remove_topics
 
 
 @pytest.fixture(scope="session")
@@ -211,3 +212,26 @@ def test_a_missing_topic_is_named_and_making_it_starts_the_job(
     now = Deployment.objects.get()
     assert (now.state, now.missing_topics, len(started)) == ("starting", [], 1)
     process.kill(now.runs.get())
+
+
+def test_the_topics_of_a_pipeline_that_is_deleted_go(api: Any, cluster: Connection) -> None:
+
+    servers = cluster.bootstrap_servers
+    mine = {"headrace.captcha.action_counts.rows", "headrace.captcha.actions.dead-letters"}
+    others = {"headrace.captcha-2.joined.rows", "browser-actions"}
+    for topic in mine | others:
+        kafka.create_topic(servers, topic, 1)
+    remove_topics("captcha", ["local", "gone"])
+    assert not mine & kafka.topic_partitions(servers).keys()
+    assert others <= kafka.topic_partitions(servers).keys()
+
+
+def test_topics_of_a_pipeline_that_is_deployed_stay(
+    api: Any, cluster: Connection, admin: User
+) -> None:
+    made = api.post("/pipelines", {"template": "word-count"}, 201)
+    deployment, _ = actions.deploy(admin, made["id"])
+    topic = f"headrace.{deployment.name}.counts.rows"
+    kafka.create_topic(cluster.bootstrap_servers, topic, 1)
+    remove_topics(deployment.name, ["local"])
+    assert topic in kafka.topic_partitions(cluster.bootstrap_servers)
