@@ -232,7 +232,7 @@ class Aggregate(StepType):
     def batches_only(self) -> str | None:
         if self.late == "exact":
             return "late rows are told exactly only between batches"
-        if self.emit_ == "final" and not self._by_operator:
+        if self.emit_ == "final":
             return "its results come once, when their window has closed"
         return None
 

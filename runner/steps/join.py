@@ -134,6 +134,14 @@ class Join(StepType):
             loads=left.kind == "stream" and right.kind == "table",
         )
 
+    def batches_only(self) -> str | None:
+        if self.within and self.kind != "inner":
+            return (
+                "rows without a match come out when the time for one has passed, which "
+                "real-time mode sees only every two minutes"
+            )
+        return None
+
     def signature(self) -> object:
         return self.model_dump(mode="json", exclude={"grace", "prefixes"})
 
