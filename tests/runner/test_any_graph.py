@@ -4,7 +4,7 @@ each is refused with problems, never with an exception."""
 import copy
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
@@ -188,10 +188,9 @@ def _analyzed(graph: Any) -> None:
 
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-WITHOUT_SHRINKING = [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW, phases=WITHOUT_SHRINKING)
+@settings(max_examples=40, deadline=None, suppress_health_check=SLOW)
 @given(graph=sound_graphs())
 def test_spark_takes_what_headrace_takes(graph: Any) -> None:
     # What needs a Kafka and has none: the one thing that only the plan can tell.
@@ -207,7 +206,7 @@ JUNK = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=200, deadline=None, suppress_health_check=SLOW)
 @given(graph=sound_graphs(), data=st.data())
 def test_whatever_is_drawn_is_taken_or_refused_in_words(graph: Any, data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 3))):
