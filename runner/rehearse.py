@@ -30,6 +30,7 @@ from runner.steps.kafka_records import KafkaRecords
 from runner.steps.kafka_sink import KafkaSink
 from runner.steps.kafka_source import KafkaSource
 from runner.steps.lookup_table import LookupTable
+from runner.steps.python_processor import PythonProcessor
 
 Row = dict[str, Any]
 Given = Mapping[str, Iterable[Row]]
@@ -41,22 +42,8 @@ MOST_GIVEN = 10_000
 # Kafka's columns, as its source has them, in the JSON that stands in for a record.
 _RECORD = (
     "source string, key string, value string, topic string, partition int, offset bigint, "
-    "timestamp timestamp"
+    "timestamp timestamp, headers array<struct<key:string,value:string>>"
 )
-_AS_KAFKA = dedent(
-    """
-    select(
-        F.col('key').cast('binary').alias('key'),
-        F.col('value').cast('binary').alias('value'),
-        'topic',
-        'partition',
-        'offset',
-        'timestamp',
-        F.col('headers').cast('array<struct<key:string,value:binary>>').alias('headers'),
-    )
-    """
-).strip()
-_RECORD += ", headers array<struct<key:string,value:string>>"
 
 
 @dataclass
@@ -249,7 +236,7 @@ class _Trial:
 
     def _failed(self, error: Exception) -> None:
         drawn = [s.id for s in self.graph.in_order if s.type not in INTERNAL]
-        code = "\n".join(running.code for running in self.segments)
+        code = "\n".join(text for running in self.segments for text in running.code.values())
         judged = judge(causes(self.error or error), code, drawn)
         self.problems.append(Problem(judged.step, None, judged.message))
 
@@ -263,7 +250,12 @@ class _Running:
         self.graph = trial.graph
         self.sent: dict[str, list[Row]] = {}
         self.seen = -1
-        self.code = ""
+        self.code: dict[str, str] = {}
+        configs = (self.graph.by_id[id_].parsed for id_ in segment.steps)
+        # Timers by the clock keep such a query from ever being idle.
+        self.by_clock = any(
+            isinstance(c, PythonProcessor) and c.time == "processing" for c in configs
+        )
         spark = trial.spark
         jvm: Any = spark._jvm
         streams = jvm.org.apache.spark.sql.execution.streaming.runtime.MemoryStream
@@ -287,11 +279,11 @@ class _Running:
                 continue
             read[id_] = f"given[{id_!r}]"
         self.program = Program("rehearsal", trial.plan, trial.connections, given=read)
-        self.after = set(between(self.graph, segment.trunk, segment.sinks)) | set(segment.sinks)
+        self.between = between(self.graph, segment.trunk, segment.sinks)
         for id_ in segment.steps:
-            if id_ not in self.after:
+            if id_ not in (*self.between, *segment.sinks):
                 self._define(id_, lines)
-        for id_ in between(self.graph, segment.trunk, segment.sinks):
+        for id_ in self.between:
             self._execute(id_, self.space)
         trial.known |= {id_: self.space[id_] for id_ in segment.steps if id_ in self.space}
         self.query = self._start()
@@ -316,10 +308,9 @@ class _Running:
         self.query.stop()
 
     def _process(self) -> None:
-        if "ProcessingTime" not in self.program_text:
+        if not self.by_clock:
             self.query.processAllAvailable()
             return
-        # Timers by the clock keep such a query from ever being idle.
         until, seen = time.monotonic() + 10, self.query.lastProgress
         while time.monotonic() < until:
             if (error := self.query.exception()) is not None:
@@ -332,10 +323,11 @@ class _Running:
 
     def _execute(self, id_: str, space: dict[str, Any]) -> None:
         """Bind a step's DataFrame to its id."""
-        code = "".join(self.program.statement(self.graph.by_id[id_], observed=False))
+        if id_ not in self.code:
+            step = self.graph.by_id[id_]
+            self.code[id_] = "".join(self.program.statement(step, observed=False))
         # The compiler wrote it: what people type stands in it only as quoted text.
-        exec(compile(code, f"<{id_}>", "exec"), space)  # noqa: S102
-        self.code += code
+        exec(compile(self.code[id_], f"<{id_}>", "exec"), space)  # noqa: S102
 
     def _define(self, id_: str, lines: DataFrame) -> None:
         step = self.graph.by_id[id_]
@@ -367,9 +359,8 @@ class _Running:
 
     def _start(self) -> Any:
         trunk: DataFrame = self.space[self.segment.trunk]
-        self.program_text = trunk._jdf.queryExecution().logical().toString()
         writer = trunk.writeStream.foreachBatch(self._write)
-        if "ProcessingTime" in self.program_text:
+        if self.by_clock:
             writer = writer.trigger(processingTime="200 milliseconds")
         return (
             writer.outputMode("append" if self.segment.appends else "update")
@@ -385,7 +376,7 @@ class _Running:
         try:
             rows.count()
             space = {**self.space, self.segment.trunk: rows}
-            for id_ in between(self.graph, self.segment.trunk, self.segment.sinks):
+            for id_ in self.between:
                 self._execute(id_, space)
                 found = [r[0] for r in space[id_].select(self._told(id_, space[id_])).collect()]
                 self.trial.take(id_, len(found), found)
@@ -473,8 +464,15 @@ def _as_kafka(lines: DataFrame, source: str | None = None) -> DataFrame:
     records = lines.select(F.from_json("line", _RECORD).alias("record"))
     if source is not None:
         records = records.where(F.col("record.source") == source)
-    found: DataFrame = eval(f"records.select('record.*').{_AS_KAFKA}", {"records": records, "F": F})  # noqa: S307
-    return found
+    return records.select("record.*").select(
+        F.col("key").cast("binary").alias("key"),
+        F.col("value").cast("binary").alias("value"),
+        "topic",
+        "partition",
+        "offset",
+        "timestamp",
+        F.col("headers").cast("array<struct<key:string,value:binary>>").alias("headers"),
+    )
 
 
 def _made(lines: DataFrame, source: str, like: DataFrame) -> DataFrame:

@@ -1,5 +1,6 @@
 """What flows on an edge."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
@@ -96,10 +97,6 @@ class Rows:
         """Whether a row can be told from its repeat."""
         return bool(self.lane) or self.version is not None
 
-    def having(self, columns: tuple[Column, ...]) -> Self:
-        """These rows with other columns."""
-        return replace(self, columns=columns)
-
     def shuffled(self, parts: list[str]) -> tuple["Rows", str]:
         """These rows once they were brought together by some columns, which splits their lanes.
 
@@ -117,6 +114,11 @@ class Rows:
     def expression(self, text: str) -> str:
         """A user's expression over these rows, as SQL over the DataFrame's columns."""
         return sql.regenerate(text, self.bindings)
+
+    def struct(self, names: Sequence[str]) -> str:
+        """Some columns of these rows as one, as Python source."""
+        columns = (self.column(n) if n in self.bindings else repr(sql.quoted(n)) for n in names)
+        return f"F.struct({', '.join(columns)})"
 
     def column(self, name: str) -> str:
         """One column of these rows as Python source."""

@@ -123,10 +123,7 @@ class Shown(ConsoleSink):
 
 
 def _json(rows: Rows, names: list[str]) -> str:
-    columns = ", ".join(
-        rows.column(n) if n in rows.bindings else repr(sql.quoted(n)) for n in names
-    )
-    return f"F.to_json(F.struct({columns}), {_TIMES!r})"
+    return f"F.to_json({rows.struct(names)}, {_TIMES!r})"
 
 
 INTERNAL: dict[str, type[ToTopic] | type[FromTopic] | type[Shown]] = {

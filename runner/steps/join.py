@@ -101,7 +101,7 @@ class Join(StepType):
             key = tuple(pair.left for pair in self.on)
             return Rows("table", columns, key=key, lane=key, version=VERSION)
         if right.kind == "table":
-            return left.shuffled([])[0].having(columns)
+            return replace(left.shuffled([])[0], columns=columns)
         names = tuple(c.name for c, _ in self._names_of_both(left, right))
         return Rows("stream", columns, lane=names if left.version and right.version else ())
 

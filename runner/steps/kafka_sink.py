@@ -3,7 +3,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from runner import sql
 from runner.fields import ColumnRef, ConnectionName, Expression, NamedExpression, Topic
 from runner.rows import DELETED, SHUFFLED, Rows
 from runner.step_type import Fault, Sink, repeated_names, unknown_columns, unknown_names
@@ -119,12 +118,7 @@ def row_id(rows: Rows) -> str | None:
     """What names a row, the same when a crash repeats it, as the Python source of a column."""
     names = [name for name in rows.lane if not name.startswith(SHUFFLED)]
     names += [rows.version] if rows.version else []
-    if not names:
-        return None
-    columns = ", ".join(
-        rows.column(n) if n in rows.bindings else repr(sql.quoted(n)) for n in names
-    )
-    return f"F.to_json(F.struct({columns}))"
+    return f"F.to_json({rows.struct(names)})" if names else None
 
 
 def header(name: str, text: str) -> str:

@@ -28,10 +28,7 @@ def key_sql(rows: Rows, names: list[str] | tuple[str, ...]) -> str:
 
 def json_text(rows: Rows, names: list[str] | tuple[str, ...]) -> str:
     """These columns as a JSON object, nulls included, as the Python source of a column."""
-    columns = ", ".join(
-        rows.column(n) if n in rows.bindings else repr(sql.quoted(n)) for n in names
-    )
-    return f"F.to_json(F.struct({columns}), {{'ignoreNullFields': 'false'}})"
+    return f"F.to_json({rows.struct(names)}, {{'ignoreNullFields': 'false'}})"
 
 
 def read_back(name: str, type_: str, names: list[str]) -> str:
