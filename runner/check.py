@@ -6,7 +6,7 @@ from typing import Any
 
 from runner.graph import Edge, Graph, Step
 from runner.problems import Problem
-from runner.rows import Rows
+from runner.rows import HEADERS, Rows
 from runner.step_type import Input, Sink, Source, StepType
 
 Connections = Mapping[str, Mapping[str, Any]]
@@ -24,14 +24,15 @@ class Checked:
         return [p for p in self.problems if p.severity == "error"]
 
 
-def check(graph: Graph, connections: Connections | None = None) -> Checked:
+def check(graph: Graph, connections: Connections | None = None, *, headers: bool = True) -> Checked:
     """Find every problem at once; what lies below a step that is at fault is not blamed for it.
 
-    `connections` are those that steps may name; None leaves their names unchecked.
+    `connections` are those that steps may name; None leaves their names unchecked. Without
+    `headers` the rows of sources have none.
     """
     checked = Checked()
     for step in graph.in_order:
-        _check_step(graph, step, connections, checked)
+        _check_step(graph, step, connections, checked, headers)
     _check_whole(graph, checked)
     return checked
 
@@ -67,7 +68,7 @@ def _ports(step: Step) -> tuple[Input, ...]:
 
 
 def _check_step(
-    graph: Graph, step: Step, connections: Connections | None, checked: Checked
+    graph: Graph, step: Step, connections: Connections | None, checked: Checked, headers: bool
 ) -> None:
     problems = list(step.config_problems)
     problems += _port_problems(graph, step, checked.rows)
@@ -79,7 +80,10 @@ def _check_step(
             faults = [Problem(step.id, f, message) for f, message in config.faults(**inputs)]
             problems += faults
             if not faults:
-                checked.rows[step.id] = config.gives(**inputs)
+                rows = config.gives(**inputs)
+                if issubclass(step.step_type, Source) and not headers:
+                    rows = rows.without(HEADERS)
+                checked.rows[step.id] = rows
     checked.problems += problems
 
 

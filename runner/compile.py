@@ -13,7 +13,7 @@ from runner.check import Connections, check, flowing, inputs_of
 from runner.graph import Graph, Step
 from runner.plan import AskedMode, Plan, Segment, between, plan, waves
 from runner.problems import InvalidGraph
-from runner.rows import DELETED, Rows
+from runner.rows import DELETED, HEADERS, Rows
 from runner.slots import SHUFFLED
 from runner.step_type import Foldable, Sink, StepType, state_operator
 from runner.steps import python_map, python_processor
@@ -41,8 +41,11 @@ CONF = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
-    # The default lets each shuffled row of real-time mode wait 50 ms.
-    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
+    # A shuffled row of real-time mode leaves once it fills a buffer: any row fills this one. By
+    # default it waits up to 50 ms for others. The memory is then that of some 100,000 rows.
+    "spark.shuffle.streaming.networkBufferSize": "16",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "10",
+    "spark.shuffle.streaming.writerMaxMemory": "2097152",
     "spark.executor.heartbeatInterval": "1s",
 }
 
@@ -87,7 +90,7 @@ def compile_job(
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,99}", name):
         raise ValueError(f"{name!r} can't name a job")
-    checked = check(graph, connections)
+    checked = check(graph, connections, headers=graph.names(HEADERS))
     if checked.errors:
         raise InvalidGraph(checked.errors)
     planned = plan(graph, checked.rows, mode)
@@ -230,15 +233,18 @@ class Program:
             yield f"\n\n{preamble}\n"
         yield _comment(step)
         if isinstance(config, KafkaSource):
+            headers = HEADERS in self.rows[step.id].names
             records = config.emit_records(
-                self.start, fetch_at_once=self._in_batches(step), read=self.given.get(step.id, "")
+                self.start,
+                fetch_at_once=self._in_batches(step),
+                headers=headers,
+                read=self.given.get(step.id, ""),
             )
             if config.has_dead_letters:
                 yield _bound(self._records_of(step.id), records)
                 records = self._records_of(step.id)
-            yield _bound(
-                step.id, dedent(config.emit_rows(step.id, records.strip())).strip() + observe
-            )
+            rows = config.emit_rows(step.id, records.strip(), headers=headers)
+            yield _bound(step.id, dedent(rows).strip() + observe)
         elif isinstance(config, FromTopic):
             yield self._received(step, config)
         else:

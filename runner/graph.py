@@ -130,6 +130,10 @@ class Graph(_Part):
         """The ids of all steps whose rows reach this one."""
         return self._upstream[step]
 
+    def names(self, column: str) -> bool:
+        """Whether a step's configuration has this column's name in it, in any of its texts."""
+        return any(column in json.dumps(step.config).lower() for step in self.steps)
+
     def meaning(self) -> dict[str, Any]:
         """What the pipeline says, without where its steps stand on the canvas."""
         return self.model_dump(mode="json", by_alias=True, exclude={"canvas"}, exclude_none=True)

@@ -218,7 +218,7 @@ class _Trial:
                 continue
             lines = _lines(self.spark, rows)
             space = {"spark": self.spark, "F": F, "given": _as_kafka(lines)}
-            code = config.emit_records(None, fetch_at_once=False, read="given")
+            code = config.emit_records(None, fetch_at_once=False, headers=False, read="given")
             letters = config.emit_dead_letters(id_, code.strip(), "")
             found: DataFrame = eval(dedent(f"(\n{letters.strip()}\n)"), space)  # noqa: S307
             for row in found.select("key", "value").collect():

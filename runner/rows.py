@@ -17,6 +17,8 @@ SOURCE_COLUMNS = {
     "_offset": "bigint",
     "_headers": "array<struct<key:string,value:binary>>",
 }
+# The largest of them, and the one that is wanted least.
+HEADERS = "_headers"
 
 # True in a row of a table that says its key is gone.
 DELETED = "_deleted"
@@ -91,6 +93,10 @@ class Rows:
         new = {column.name: column for column in columns}
         kept = tuple(new.pop(c.name, c) for c in self.columns)
         return replace(self, columns=kept + tuple(new.values()))
+
+    def without(self, name: str) -> Self:
+        """These rows without a column."""
+        return replace(self, columns=tuple(c for c in self.columns if c.name != name))
 
     @property
     def is_named(self) -> bool:

@@ -6,7 +6,7 @@ reaches Spark is written anew from that tree, never the text itself.
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -20,6 +20,8 @@ MAX_DEPTH = 50
 MAX_NODES = 2000
 # array_repeat(1, 2e8) ends a JVM of 700 MB.
 MAX_REPEATS = 10_000
+# Functions whose first of three arguments may be a unit, which is written like a column.
+_WITH_UNIT = {"dateadd", "date_add", "datediff", "date_diff", "timestampadd", "timestampdiff"}
 
 
 class NotAllowed(ValueError):
@@ -221,7 +223,35 @@ def regenerate(text: str, bindings: Mapping[str, str] | None = None) -> str:
 
 def columns_of(text: str) -> set[str]:
     """The names of the columns an expression reads (of `a.b`, a)."""
-    return {column.parts[0].name for column in read(text).find_all(exp.Column)}
+    return {column.parts[0].name for column in _columns(read(text))}
+
+
+def columns_of_query(tree: exp.Expr) -> set[str]:
+    """The names of the columns that a plain SELECT reads, but for those it gives by AS.
+
+    None of a query within another, whose columns may be its own.
+    """
+    if tree.find(exp.Subquery, exp.With):
+        return set()
+    tables = {table.alias_or_name.lower() for table in tree.find_all(exp.Table)}
+    given = {alias.alias.lower() for alias in tree.find_all(exp.Alias)}
+    parts = [[part.name for part in column.parts] for column in _columns(tree)]
+    names = {p[1] if len(p) > 1 and p[0].lower() in tables else p[0] for p in parts}
+    return {name for name in names if name.lower() not in given}
+
+
+def _columns(tree: exp.Expr) -> Iterator[exp.Column]:
+    """Every column in a tree; the unit of `timestampadd(MINUTE, …)` and its like is none."""
+    for column in tree.find_all(exp.Column):
+        if not _is_unit(column):
+            yield column
+
+
+def _is_unit(column: exp.Column) -> bool:
+    call = column.parent
+    if not isinstance(call, exp.Anonymous) or str(call.this).lower() not in _WITH_UNIT:
+        return False
+    return column is call.expressions[0] and len(call.expressions) == 3
 
 
 def gives_map(text: str, types: Mapping[str, str | None]) -> bool:

@@ -127,11 +127,12 @@ class Join(StepType):
         if _with_lookup(right):
             return None
         streams = left.kind == right.kind == "stream"
-        kept = right.columns if right.kind == "table" and left.kind == "stream" else ()
+        loads = left.kind == "stream" and right.kind == "table"
+        left, right = self._needed("left", left, right), self._needed("right", right, left)
         return State(
             watermark=streams,
-            keeps=kept or (*left.columns, *right.columns),
-            loads=left.kind == "stream" and right.kind == "table",
+            keeps=right.columns if loads else (*left.columns, *right.columns),
+            loads=loads,
         )
 
     def batches_only(self) -> str | None:
@@ -147,6 +148,7 @@ class Join(StepType):
 
     def _operator(self, left: Rows, right: Rows) -> str:
         on = [[pair.left, pair.right] for pair in self.on]
+        left, right = self._needed("left", left, right), self._needed("right", right, left)
         if left.kind == "table":
             return state_operator(
                 "JoinTables",
@@ -181,6 +183,18 @@ class Join(StepType):
             after=milliseconds(within.after),
             grace=milliseconds(self.grace),
         )
+
+    def _needed(self, side: Literal["left", "right"], rows: Rows, other: Rows) -> Rows:
+        """The rows of a side without the hidden columns that need not be remembered."""
+        if rows.kind == "stream" and other.kind == "table":
+            return rows
+        needed = {getattr(pair, side) for pair in self.on} | {*rows.lane, rows.version, ARRIVED}
+        needed |= {DELETED} if rows.kind == "table" else {"_key", "_timestamp"}
+        columns = tuple(c for c in rows.columns if not c.name.startswith("_") or c.name in needed)
+        if columns == rows.columns:
+            return rows
+        names = ", ".join(repr(sql.quoted(column.name)) for column in columns)
+        return replace(rows, columns=columns, variable=f"{rows}.select({names})")
 
     def _kind_faults(self, left: Rows, right: Rows) -> Iterator[Fault]:
         streams = left.kind == right.kind == "stream"

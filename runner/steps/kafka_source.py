@@ -121,7 +121,9 @@ class KafkaSource(KafkaRecords):
         """Whether records that can't be read go to a topic of their own."""
         return self.format == "json" and self.on_bad_record == "dead_letter"
 
-    def emit_records(self, start: object, *, fetch_at_once: bool, read: str = "") -> str:
+    def emit_records(
+        self, start: object, *, fetch_at_once: bool, headers: bool, read: str = ""
+    ) -> str:
         """The DataFrame of the raw records, from `start` unless a checkpoint knows better.
 
         `read` is the source of another DataFrame to take them from, with Kafka's columns.
@@ -136,7 +138,7 @@ class KafkaSource(KafkaRecords):
             .options(**CONNECTIONS[{self.connection!r}])
             .option({option!r}, {topics!r})
             {starting(begin)}
-            .option('includeHeaders', True)
+            {".option('includeHeaders', True)" if headers else ""}
             {".option('kafka.fetch.max.wait.ms', 10)" if fetch_at_once else ""}
             {limit if self.max_rows_per_batch else ""}
             .load()
@@ -146,7 +148,7 @@ class KafkaSource(KafkaRecords):
             {parsed if self.format == "json" else ""}
         """
 
-    def emit_rows(self, step: str, records: str) -> str:
+    def emit_rows(self, step: str, records: str, *, headers: bool) -> str:
         """The DataFrame of the rows in those records that can be read; skipped ones are counted."""
         event_time = "F.col('timestamp')"
         if self.event_time:
@@ -166,7 +168,7 @@ class KafkaSource(KafkaRecords):
                 F.col('topic').alias('_topic'),
                 F.col('partition').alias('_partition'),
                 F.col('offset').alias('_offset'),
-                F.col('headers').alias('_headers'),
+                {"F.col('headers').alias('_headers')," if headers else ""}
                 F.col('timestamp').alias({ARRIVED!r}),
                 {self._more()}
             )

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from runner import sql
 from runner.rows import Column, Rows
-from runner.step_type import Fault, Group, Input, StepType
+from runner.step_type import Fault, Group, Input, StepType, unknown_names
 
 
 def _query(text: str) -> str:
@@ -48,6 +48,11 @@ class SqlQuery(StepType):
             elif column.name.lower() in seen:
                 yield "query", f"The name {column.name} is there twice; give one another with AS."
             seen.add(column.name.lower())
+        rows = self._one(inputs)
+        if rows is not None:
+            names = sql.columns_of_query(sql.read_query(self.query))
+            for _, message in unknown_names(rows, sorted(names), "query"):
+                yield "query", message
 
     def gives(self, **inputs: Rows) -> Rows:
         columns = self._columns(inputs)

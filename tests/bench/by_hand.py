@@ -21,7 +21,9 @@ TUNED = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
-    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
+    "spark.shuffle.streaming.networkBufferSize": "16",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "10",
+    "spark.shuffle.streaming.writerMaxMemory": "2097152",
 }
 SCHEMA = "n bigint, k string, kind string, sent bigint"
 

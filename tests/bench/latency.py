@@ -491,7 +491,7 @@ def _options() -> argparse.Namespace:
     words.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
     words.add_argument("--only", nargs="+", choices=names, help="these contestants; else all")
     words.add_argument("--rounds", type=int, default=3)
-    words.add_argument("--warm-up", type=float, default=10, help="seconds before what counts")
+    words.add_argument("--warm-up", type=float, default=30, help="seconds before what counts")
     words.add_argument(
         "--pause-seconds", type=float, default=30, help="of the pause at checkpoints; 0: leave out"
     )

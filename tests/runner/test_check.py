@@ -122,6 +122,10 @@ WRONG = {
         through("filter", {"condition": "amount >"}),
         [("s1", "condition", "no complete expression")],
     ),
+    "unknown column in a query": (
+        through("sql", {"query": "SELECT rows.customer, amout * 2 AS twice FROM rows"}),
+        [("s1", "query", "amount")],
+    ),
     "no expression": (through("filter", {"condition": " "}), [("s1", "condition", "Write an")]),
     "forbidden function": (
         through("filter", {"condition": "reflect('a', 'b')"}), [("s1", "condition", "reflect")]
@@ -233,6 +237,20 @@ def test_a_step_that_no_sink_reads_is_a_warning():
     graph["edges"].append({"from": "s0", "to": "lost"})
     (problem,) = check(read_graph(graph), CONNECTIONS).problems
     assert (problem.step, problem.severity) == ("lost", "warning")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT r.customer, _offset FROM rows AS r WHERE AMOUNT > 1",
+        "SELECT amount * 2 AS twice, twice + 1 AS more FROM rows",
+        "SELECT transform(array(amount), x -> x + 1) AS more FROM rows",
+        "SELECT timestampadd(MINUTE, 1, at) AS later FROM rows",
+    ],
+)
+def test_a_query_may_name_what_it_makes(query):
+    graph = read_graph({"version": 1, **through("sql", {"query": query})})
+    assert check(graph, CONNECTIONS).problems == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -26,7 +26,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -175,7 +177,9 @@ compared = (
     state_operator(
         "JoinTables",
         spent_so_far_received,
-        limits,
+        limits.select(
+            "customer", "allowed", "_topic", "_partition", "_offset", "_arrived", "_deleted"
+        ),
         on=[["customer", "customer"]],
         kind="inner",
         arrived="_arrived",
@@ -215,7 +219,7 @@ write_over_limit = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/compared-bd7121f60c")
+    .option("checkpointLocation", CHECKPOINTS + "/compared-785bd3f3b6")
     .queryName("over_limit")
     .outputMode("update")
 )

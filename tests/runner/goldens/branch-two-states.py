@@ -26,7 +26,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -52,7 +54,6 @@ events = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "guest-events")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -78,7 +79,6 @@ events = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("events", F.count("*").alias("rows"))

@@ -28,7 +28,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -171,7 +173,7 @@ joined = (
     state_operator(
         "JoinTables",
         action_counts_received,
-        solved,
+        solved.select("browser", "ok", "_topic", "_partition", "_offset", "_arrived", "_deleted"),
         on=[["browser", "browser"]],
         kind="left",
         arrived="_arrived",
@@ -220,7 +222,7 @@ write_ask = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/joined-14f98c91ed")
+    .option("checkpointLocation", CHECKPOINTS + "/joined-912f13105f")
     .queryName("ask")
     .outputMode("update")
 )

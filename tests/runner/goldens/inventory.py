@@ -23,7 +23,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -41,7 +43,6 @@ sales_records = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "sales")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -62,7 +63,6 @@ sales = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("sales", F.count("*").alias("rows"))
@@ -73,7 +73,6 @@ shipments_records = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "shipments")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -94,7 +93,6 @@ shipments = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("shipments", F.count("*").alias("rows"))
@@ -108,7 +106,6 @@ sold = sales.select(
     F.col("_topic"),
     F.col("_partition"),
     F.col("_offset"),
-    F.col("_headers"),
     F.col("_arrived"),
 ).observe("sold", F.count("*").alias("rows"))
 
@@ -120,7 +117,6 @@ arrived = shipments.select(
     F.col("_topic"),
     F.col("_partition"),
     F.col("_offset"),
-    F.col("_headers"),
     F.col("_arrived"),
 ).observe("arrived", F.count("*").alias("rows"))
 

@@ -26,7 +26,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -174,7 +176,9 @@ joined = (
     state_operator(
         "JoinTables",
         failure_counts_received,
-        trusted,
+        trusted.select(
+            "account", "trust", "_topic", "_partition", "_offset", "_arrived", "_deleted"
+        ),
         on=[["account", "account"]],
         kind="left",
         arrived="_arrived",
@@ -223,7 +227,7 @@ write_lock = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/joined-ef6bc68578")
+    .option("checkpointLocation", CHECKPOINTS + "/joined-715410e43c")
     .queryName("lock")
     .outputMode("update")
 )

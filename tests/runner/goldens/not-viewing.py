@@ -28,7 +28,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -120,7 +122,7 @@ with_state = (
     state_operator(
         "JoinStreamTable",
         ticks,
-        presence,
+        presence.select("user", "state", "_topic", "_partition", "_offset", "_arrived", "_deleted"),
         on=[["user", "user"]],
         kind="left",
         arrived="_arrived",
@@ -198,7 +200,7 @@ write_closed = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/with_state-c59b604493")
+    .option("checkpointLocation", CHECKPOINTS + "/with_state-b406f9c3fc")
     .queryName("closed")
     .outputMode("update")
 )

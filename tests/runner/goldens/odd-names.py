@@ -21,7 +21,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -40,7 +42,6 @@ rows = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "t")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -65,7 +66,6 @@ rows = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("rows", F.count("*").alias("rows"))
@@ -83,7 +83,6 @@ named = each.select(
     F.col("_topic"),
     F.col("_partition"),
     F.col("_offset"),
-    F.col("_headers"),
     F.col("_arrived"),
     F.col("`_place_of_my item`"),
 ).observe("named", F.count("*").alias("rows"))

@@ -21,7 +21,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -89,7 +91,6 @@ orders = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "basket-orders")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .option("kafka.fetch.max.wait.ms", 10)
     .load()
     .withColumn(
@@ -114,7 +115,6 @@ orders = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("orders", F.count("*").alias("rows"))
@@ -133,9 +133,9 @@ tidy = orders.mapInArrow(
     call_for_each(
         tidy_function,
         "_place",
-        "order int, customer string, basket string, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _arrived timestamp, _place int",
+        "order int, customer string, basket string, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _arrived timestamp, _place int",
     ),
-    "order int, customer string, basket string, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _arrived timestamp, _place int",
+    "order int, customer string, basket string, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _arrived timestamp, _place int",
 ).observe("tidy", F.count("*").alias("rows"))
 
 
@@ -158,9 +158,9 @@ products = tidy.mapInArrow(
     call_for_each(
         products_function,
         "_place_",
-        "customer string, order int, product string, pieces int, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _arrived timestamp, _place int, _place_ int",
+        "customer string, order int, product string, pieces int, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _arrived timestamp, _place int, _place_ int",
     ),
-    "customer string, order int, product string, pieces int, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _headers array<struct<key:string,value:binary>>, _arrived timestamp, _place int, _place_ int",
+    "customer string, order int, product string, pieces int, _key string, _timestamp timestamp, _topic string, _partition int, _offset bigint, _arrived timestamp, _place int, _place_ int",
 ).observe("products", F.count("*").alias("rows"))
 
 many = products.where("pieces < 100").observe("many", F.count("*").alias("rows"))

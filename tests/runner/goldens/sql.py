@@ -21,7 +21,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -39,7 +41,6 @@ readings = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "roof-readings")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .option("kafka.fetch.max.wait.ms", 10)
     .load()
     .withColumn(
@@ -63,14 +64,13 @@ readings = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("readings", F.count("*").alias("rows"))
 )
 
 roof = readings.sparkSession.sql(
-    "SELECT sensor, celsius * 9 / 5 + 32 AS fahrenheit, CASE WHEN celsius >= 30 THEN 'hot' ELSE 'fine' END AS feel, `_key`, `_timestamp`, `_topic`, `_partition`, `_offset`, `_headers`, `_arrived` FROM {rows} AS `rows` WHERE celsius IS NOT NULL AND sensor LIKE 'roof-%'",
+    "SELECT sensor, celsius * 9 / 5 + 32 AS fahrenheit, CASE WHEN celsius >= 30 THEN 'hot' ELSE 'fine' END AS feel, `_key`, `_timestamp`, `_topic`, `_partition`, `_offset`, `_arrived` FROM {rows} AS `rows` WHERE celsius IS NOT NULL AND sensor LIKE 'roof-%'",
     rows=readings,
 ).observe("roof", F.count("*").alias("rows"))
 
@@ -81,7 +81,7 @@ def write_roof(batch, batch_id):
     roof.count()
 
     sentences = roof.sparkSession.sql(
-        "SELECT sensor, fahrenheit, concat(sensor, ' is ', feel) AS sentence, `_key`, `_timestamp`, `_topic`, `_partition`, `_offset`, `_headers`, `_arrived` FROM {felt} AS `felt` WHERE feel <> 'fine'",
+        "SELECT sensor, fahrenheit, concat(sensor, ' is ', feel) AS sentence, `_key`, `_timestamp`, `_topic`, `_partition`, `_offset`, `_arrived` FROM {felt} AS `felt` WHERE feel <> 'fine'",
         felt=roof,
     )
     print('{"step": "sentences", "rows": ' + str(sentences.count()) + "}")

@@ -25,7 +25,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -51,7 +53,6 @@ entries = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "badge-entries")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .option("kafka.fetch.max.wait.ms", 10)
     .load()
     .withColumn(
@@ -75,7 +76,6 @@ entries = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("entries", F.count("*").alias("rows"))
@@ -86,7 +86,6 @@ exits = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "badge-exits")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .option("kafka.fetch.max.wait.ms", 10)
     .load()
     .withColumn(
@@ -110,7 +109,6 @@ exits = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("exits", F.count("*").alias("rows"))
@@ -181,7 +179,7 @@ report = (
     .observe("report", F.count("*").alias("rows"))
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
-    .option("checkpointLocation", CHECKPOINTS + "/stays-26bba70329")
+    .option("checkpointLocation", CHECKPOINTS + "/stays-ad0f0b31fd")
     .queryName("report")
     .outputMode("update")
     .start()

@@ -25,7 +25,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -51,7 +53,6 @@ orders = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "placed-orders")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -75,7 +76,6 @@ orders = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("orders", F.count("*").alias("rows"))
@@ -86,7 +86,6 @@ payments = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "order-payments")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -110,7 +109,6 @@ payments = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("payments", F.count("*").alias("rows"))
@@ -177,7 +175,7 @@ write_paid_orders = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/paid-2ffe6559b7")
+    .option("checkpointLocation", CHECKPOINTS + "/paid-fc3d5a8e54")
     .queryName("paid_orders")
     .outputMode("update")
 )

@@ -25,7 +25,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -51,7 +53,6 @@ shown = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "ads-shown")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .option("kafka.fetch.max.wait.ms", 10)
     .load()
     .withColumn(
@@ -76,7 +77,6 @@ shown = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("shown", F.count("*").alias("rows"))
@@ -87,7 +87,6 @@ clicks = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "ad-clicks")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .option("kafka.fetch.max.wait.ms", 10)
     .load()
     .withColumn(
@@ -112,7 +111,6 @@ clicks = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("clicks", F.count("*").alias("rows"))
@@ -181,7 +179,7 @@ report = (
     .observe("report", F.count("*").alias("rows"))
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
-    .option("checkpointLocation", CHECKPOINTS + "/seen-c7cf532493")
+    .option("checkpointLocation", CHECKPOINTS + "/seen-45d514e15b")
     .queryName("report")
     .outputMode("update")
     .start()

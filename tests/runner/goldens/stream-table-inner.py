@@ -25,7 +25,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -51,7 +53,6 @@ orders = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "tea-orders")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -75,7 +76,6 @@ orders = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("orders", F.count("*").alias("rows"))
@@ -86,7 +86,6 @@ prices = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "tea-prices")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -113,7 +112,6 @@ prices = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
@@ -124,7 +122,9 @@ priced = (
     state_operator(
         "JoinStreamTable",
         orders,
-        prices,
+        prices.select(
+            "product", "price", "_topic", "_partition", "_offset", "_arrived", "_deleted"
+        ),
         on=[["product", "product"]],
         kind="inner",
         arrived="_arrived",
@@ -141,7 +141,6 @@ priced = (
         F.col("left._topic"),
         F.col("left._partition"),
         F.col("left._offset"),
-        F.col("left._headers"),
         F.col("left._arrived"),
         F.col("right.price"),
         F.xxhash64(F.col("left.product")).alias("_shuffled"),
@@ -173,7 +172,7 @@ write_bills = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/priced-d6b2c47c1c")
+    .option("checkpointLocation", CHECKPOINTS + "/priced-0686790427")
     .queryName("bills")
     .outputMode("update")
 )

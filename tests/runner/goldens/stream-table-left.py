@@ -25,7 +25,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -51,7 +53,6 @@ calls = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "help-calls")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -75,7 +76,6 @@ calls = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("calls", F.count("*").alias("rows"))
@@ -86,7 +86,6 @@ plans = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "customer-plans")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -112,7 +111,6 @@ plans = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
@@ -123,7 +121,9 @@ with_plan = (
     state_operator(
         "JoinStreamTable",
         calls,
-        plans,
+        plans.select(
+            "id", "plan", "note", "_topic", "_partition", "_offset", "_arrived", "_deleted"
+        ),
         on=[["customer", "id"]],
         kind="left",
         arrived="_arrived",
@@ -140,7 +140,6 @@ with_plan = (
         F.col("left._topic"),
         F.col("left._partition"),
         F.col("left._offset"),
-        F.col("left._headers"),
         F.col("left._arrived"),
         F.col("right.id"),
         F.col("right.plan"),
@@ -175,7 +174,7 @@ write_queue = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/with_plan-15e7fa9eda")
+    .option("checkpointLocation", CHECKPOINTS + "/with_plan-7f864c207c")
     .queryName("queue")
     .outputMode("update")
 )

@@ -25,7 +25,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -51,7 +53,6 @@ clicks = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "team-clicks")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -74,7 +75,6 @@ clicks = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
     )
     .observe("clicks", F.count("*").alias("rows"))
@@ -85,7 +85,6 @@ teams = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "player-teams")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -112,7 +111,6 @@ teams = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
@@ -123,7 +121,7 @@ with_team = (
     state_operator(
         "JoinStreamTable",
         clicks,
-        teams,
+        teams.select("player", "team", "_topic", "_partition", "_offset", "_arrived", "_deleted"),
         on=[["player", "player"]],
         kind="inner",
         arrived="_arrived",
@@ -139,7 +137,6 @@ with_team = (
         F.col("left._topic"),
         F.col("left._partition"),
         F.col("left._offset"),
-        F.col("left._headers"),
         F.col("left._arrived"),
         F.col("right.team"),
         F.xxhash64(F.col("left.player")).alias("_shuffled"),
@@ -172,7 +169,7 @@ write_board = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/per_team-e317ed1927")
+    .option("checkpointLocation", CHECKPOINTS + "/per_team-9ef952e5d4")
     .queryName("board")
     .outputMode("update")
 )

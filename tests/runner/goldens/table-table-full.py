@@ -25,7 +25,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -51,7 +53,6 @@ budgets = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "team-budgets")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -78,7 +79,6 @@ budgets = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
@@ -90,7 +90,6 @@ spending = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "team-spending")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -117,7 +116,6 @@ spending = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
@@ -127,8 +125,8 @@ spending = (
 either = (
     state_operator(
         "JoinTables",
-        budgets,
-        spending,
+        budgets.select("team", "budget", "_topic", "_partition", "_offset", "_arrived", "_deleted"),
+        spending.select("team", "spent", "_topic", "_partition", "_offset", "_arrived", "_deleted"),
         on=[["team", "team"]],
         kind="full",
         arrived="_arrived",
@@ -176,7 +174,7 @@ write_report = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/either-e3ed1354a7")
+    .option("checkpointLocation", CHECKPOINTS + "/either-a293cf8d6a")
     .queryName("report")
     .outputMode("update")
 )

@@ -25,7 +25,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -51,7 +53,6 @@ prices = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "list-prices")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -78,7 +79,6 @@ prices = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
@@ -90,7 +90,6 @@ stock = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "store-stock")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -117,7 +116,6 @@ stock = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
@@ -127,8 +125,12 @@ stock = (
 both = (
     state_operator(
         "JoinTables",
-        prices,
-        stock,
+        prices.select(
+            "product", "price", "_topic", "_partition", "_offset", "_arrived", "_deleted"
+        ),
+        stock.select(
+            "product", "pieces", "_topic", "_partition", "_offset", "_arrived", "_deleted"
+        ),
         on=[["product", "product"]],
         kind="inner",
         arrived="_arrived",
@@ -164,7 +166,7 @@ write_catalogue = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/both-efd3bc9892")
+    .option("checkpointLocation", CHECKPOINTS + "/both-6185a58cfd")
     .queryName("catalogue")
     .outputMode("update")
 )

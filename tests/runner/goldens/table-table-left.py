@@ -25,7 +25,9 @@ spark = (
         "spark.sql.streaming.checkpointFileManagerClass",
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
 )
@@ -51,7 +53,6 @@ customers = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "customers-by-id")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -78,7 +79,6 @@ customers = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
@@ -90,7 +90,6 @@ addresses = (
     .options(**CONNECTIONS["local"])
     .option("subscribe", "addresses")
     .option("startingOffsets", "earliest")
-    .option("includeHeaders", True)
     .load()
     .withColumn(
         "json",
@@ -117,7 +116,6 @@ addresses = (
         F.col("topic").alias("_topic"),
         F.col("partition").alias("_partition"),
         F.col("offset").alias("_offset"),
-        F.col("headers").alias("_headers"),
         F.col("timestamp").alias("_arrived"),
         F.col("value").isNull().alias("_deleted"),
     )
@@ -127,8 +125,12 @@ addresses = (
 with_city = (
     state_operator(
         "JoinTables",
-        customers,
-        addresses,
+        customers.select(
+            "customer", "name", "_topic", "_partition", "_offset", "_arrived", "_deleted"
+        ),
+        addresses.select(
+            "owner", "city", "_topic", "_partition", "_offset", "_arrived", "_deleted"
+        ),
         on=[["customer", "owner"]],
         kind="left",
         arrived="_arrived",
@@ -169,7 +171,7 @@ write_letters = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/with_city-d2a527c795")
+    .option("checkpointLocation", CHECKPOINTS + "/with_city-469c4ba68e")
     .queryName("letters")
     .outputMode("update")
 )
