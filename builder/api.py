@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest
-from ninja import NinjaAPI, Status
+from ninja import Field, NinjaAPI, Status
 from ninja.operation import Operation
 
 from builder.access.api import router as access
@@ -15,6 +15,7 @@ from builder.json_body import JsonBody
 from builder.pipelines.api import router as pipelines
 from builder.refused import answer_with_problem_json
 from builder.schema import Json, ProblemOut, Schema
+from runner.functions import functions
 
 
 class ErrorOut(Schema):
@@ -63,6 +64,25 @@ api = HeadraceAPI(
 answer_with_problem_json(api)
 for router in (access, pipelines, connections, deployments):
     api.add_router("", router)
+
+
+class FunctionOut(Schema):
+    name: str
+    signature: str
+    summary: str
+    group: str = Field(description="As in Spark's documentation; agg_funcs are for aggregates only")
+    example: str | None
+
+
+@api.get(
+    "/functions",
+    response=list[FunctionOut],
+    tags=["pipelines"],
+    summary="The functions of expressions",
+)
+def list_functions(request: HttpRequest) -> Any:
+    """List the functions that expressions and aggregate steps may call, in Spark's words."""
+    return functions()
 
 
 class HealthCheck(Schema):
