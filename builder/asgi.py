@@ -11,15 +11,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "builder.settings")
 # Django must stand before anything that holds models is imported.
 http = get_asgi_application()
 
-from django.conf import settings  # noqa: E402
-
 from builder.access.websocket import identified  # noqa: E402
 from builder.body_limit import limited  # noqa: E402
 from builder.monitor.consumers import DeploymentConsumer, DeploymentsConsumer  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": limited(http, settings.MAX_BODY),
+        "http": limited(http),
         "websocket": identified(
             URLRouter(
                 [

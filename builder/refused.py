@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
+from builder.body_limit import too_large
 from runner.problems import InvalidGraph, Problem
 
 log = logging.getLogger(__name__)
@@ -86,7 +87,7 @@ def answer_with_problem_json(api: NinjaAPI) -> None:
 
     @api.exception_handler(RequestDataTooBig)
     def too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-        return problem_json(413, "The request is larger than 4 MB.")
+        return problem_json(413, too_large(request.path))
 
     @api.exception_handler(ValidationError)
     def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:

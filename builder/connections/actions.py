@@ -1,5 +1,6 @@
 """Every write to connections, and the questions that reach out to a cluster."""
 
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from builder.access.activity import record
 from builder.access.permissions import require, visible_or_404
 from builder.connections import kafka
 from builder.connections.models import Connection
+from builder.connections.sample import Format, sample
 from builder.refused import Refused
 
 LOCAL = "local"
@@ -97,17 +99,25 @@ def make_topic(user: User, connection_id: UUID, topic: str, partitions: int) -> 
     return connection
 
 
-def sample_topic(user: User, connection_id: UUID, topic: str, limit: int) -> dict[str, Any]:
-    """The newest rows of a topic, their format and columns."""
+def sample_topic(
+    user: User,
+    connection_id: UUID,
+    topic: str,
+    limit: int,
+    since: datetime | None = None,
+    format: Format | None = None,
+) -> dict[str, Any]:
+    """The newest records of a topic, or the first since a time; their format and columns."""
     connection = visible_or_404(user, Connection.objects.all(), pk=connection_id)
+    if since is not None and since.tzinfo is None:
+        since = since.replace(tzinfo=UTC)
     try:
-        rows = kafka.newest_rows(connection.bootstrap_servers, topic, limit)
+        records = kafka.read_records(connection.bootstrap_servers, topic, limit, since)
     except kafka.NoSuchTopic as error:
         raise Refused(404, str(error)) from None
     except kafka.Unreachable as error:
         raise _unreachable(connection, error) from None
-    format_, columns = kafka.inferred(rows)
-    return {"topic": topic, "format": format_, "columns": columns, "rows": rows}
+    return {"topic": topic, **sample(records, format)}
 
 
 def _refuse_taken(name: str) -> None:

@@ -9,6 +9,7 @@ from builder.access.permissions import visible, visible_or_404
 from builder.connections import actions
 from builder.connections.addresses import read_addresses
 from builder.connections.models import Connection
+from builder.connections.parse_rows import parse_rows
 from builder.deployments.actions import nudge_those_without_topic
 from builder.paging import SearchedPage
 from builder.request import Request
@@ -75,11 +76,39 @@ class Column(Schema):
     type: str
 
 
+class SampleOf(Schema):
+    limit: int = Field(20, ge=1, le=1000)
+    since: datetime | None = Field(
+        None, description="The first from this time on, in place of the newest"
+    )
+    format: Literal["json", "text"] | None = Field(
+        None, description="How the source reads values, where that is known"
+    )
+
+
 class Sample(Schema):
     topic: str
     format: Literal["json", "text"]
     columns: list[Column]
+    rows: list[dict[str, Any]] = Field(description="As they stand in the topic, to be looked at")
+    records: list[dict[str, Any]] = Field(description="In the form that a rehearsal takes")
+
+
+class RowsText(Body):
+    text: str = Field(description="JSON lines, a JSON array, or CSV whose first line has the names")
+    format: Literal["auto", "json_lines", "json", "csv"] = "auto"
+
+
+class LineProblem(Schema):
+    line: int
+    message: str
+
+
+class ParsedRows(Schema):
+    format: Literal["json_lines", "json", "csv"]
     rows: list[dict[str, Any]]
+    columns: list[Column]
+    problems: list[LineProblem] = Field(description="Lines that could not be read are left out")
 
 
 @router.get("/connections", response=Connections, summary="List connections")
@@ -155,7 +184,15 @@ def sample_topic(
     request: Request,
     connection_id: UUID,
     topic: Path[TopicName],
-    limit: int = Query(20, ge=1, le=200),
+    asked: Query[SampleOf],
 ) -> Any:
-    """Answer the newest rows of a topic and the columns they seem to have."""
-    return actions.sample_topic(request.auth, connection_id, topic, limit)
+    """Answer the newest rows of a topic, or the first since a time, and their columns."""
+    return actions.sample_topic(
+        request.auth, connection_id, topic, asked.limit, asked.since, asked.format
+    )
+
+
+@router.post("/rows/parse", response=ParsedRows, summary="Read pasted rows")
+def parse_pasted_rows(request: Request, body: RowsText) -> Any:
+    """Read rows out of a text, up to 10,000 and 5 MB, and propose their columns."""
+    return parse_rows(body.text, body.format)

@@ -1,10 +1,10 @@
 """What a Kafka cluster says about itself: is it there, its topics, their newest rows."""
 
-import json
-import re
 import socket
 import time
 import uuid
+from collections import defaultdict
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,7 +21,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from builder.connections.addresses import is_forbidden, read_addresses
 
 TIMEOUT = 5.0
-MAX_VALUE = 10_000
+# Of the records that are read at once.
+MAX_BYTES = 8 * 1024**2
 
 
 class Unreachable(Exception):
@@ -146,11 +147,24 @@ def delete_topics(bootstrap_servers: str, prefix: str) -> list[str]:
     return gone
 
 
-def newest_rows(bootstrap_servers: str, topic: str, limit: int) -> list[dict[str, Any]]:
-    """The newest `limit` records of a topic, newest last. Raises NoSuchTopic or Unreachable.
+@dataclass(frozen=True)
+class Record:
+    """What stands in a topic. A value of None is a deletion."""
 
-    A row has `_partition`, `_offset`, `_timestamp`, `_key` and `_value` (text, None for a
-    deletion); reading leaves no trace in the cluster.
+    partition: int
+    offset: int
+    timestamp: str | None
+    key: str | None
+    value: str | None
+
+
+def read_records(
+    bootstrap_servers: str, topic: str, limit: int, since: datetime | None = None
+) -> list[Record]:
+    """Some records of a topic, oldest first; reading leaves no trace in the cluster.
+
+    They are the newest `limit`, or with `since` the first `limit` from that time on; fewer
+    where they would be larger than MAX_BYTES. Raises NoSuchTopic or Unreachable.
     """
     # The client wants a group's name; without commits no such group comes to be.
     consumer = Consumer(
@@ -163,49 +177,81 @@ def newest_rows(bootstrap_servers: str, topic: str, limit: int) -> list[dict[str
         }
     )
     try:
-        metadata = consumer.list_topics(topic, timeout=TIMEOUT).topics[topic]
-        if metadata.error is not None:
-            raise NoSuchTopic(f"There is no topic {topic}.")
-        starts, expected = [], set()
-        for partition in metadata.partitions:
-            first, end = consumer.get_watermark_offsets(
-                TopicPartition(topic, partition), timeout=TIMEOUT
-            )
-            if end > first:
-                starts.append(TopicPartition(topic, partition, max(first, end - limit)))
-                expected.add(partition)
-        messages: list[Message] = []
-        if starts:
-            consumer.assign(starts)
-        deadline = time.monotonic() + TIMEOUT
-        while expected and (left := deadline - time.monotonic()) > 0:
-            message = consumer.poll(left)
-            if message is None:
-                break
-            error = message.error()
-            if error is None:
-                messages.append(message)
-            elif error.code() == KafkaError._PARTITION_EOF:
-                expected.discard(message.partition())
-            else:
-                raise KafkaException(error)
+        messages = _consumed(consumer, _starts(consumer, topic, limit, since), limit, since)
     except KafkaException:
         raise Unreachable(f"No broker answers at {bootstrap_servers}.") from None
     finally:
         consumer.close()
     messages.sort(key=lambda m: (m.timestamp()[1], m.partition() or 0, m.offset() or 0))
-    return [_row(message) for message in messages[-limit:]]
+    if since is not None:
+        return [_record(m) for m in _within(messages[:limit])]
+    return [_record(m) for m in reversed(_within(messages[::-1][:limit]))]
 
 
-def inferred(rows: list[dict[str, Any]]) -> tuple[str, list[dict[str, str]]]:
-    """Which format the rows' values are in (`json` or `text`), and their columns' Spark types."""
-    values = [_json_object(row["_value"]) for row in rows if row["_value"] is not None]
-    if not values or any(value is None for value in values):
-        return "text", [{"name": "value", "type": "string"}]
-    return "json", [
-        {"name": name, "type": spark_type}
-        for name, spark_type in _fields([v for v in values if v is not None]).items()
-    ]
+def _starts(
+    consumer: Consumer, topic: str, limit: int, since: datetime | None
+) -> list[TopicPartition]:
+    """Where to begin in each partition that has something to read."""
+    metadata = consumer.list_topics(topic, timeout=TIMEOUT).topics[topic]
+    if metadata.error is not None:
+        raise NoSuchTopic(f"There is no topic {topic}.")
+    partitions = list(metadata.partitions)
+    if since is not None:
+        moment = max(0, int(since.timestamp() * 1000))
+        asked = [TopicPartition(topic, partition, moment) for partition in partitions]
+        found = consumer.offsets_for_times(asked, timeout=TIMEOUT)
+        return [start for start in found if start.offset >= 0]
+    starts = []
+    for partition in partitions:
+        first, end = consumer.get_watermark_offsets(
+            TopicPartition(topic, partition), timeout=TIMEOUT
+        )
+        if end > first:
+            starts.append(TopicPartition(topic, partition, max(first, end - limit)))
+    return starts
+
+
+def _consumed(
+    consumer: Consumer, starts: list[TopicPartition], limit: int, since: datetime | None
+) -> list[Message]:
+    """From each partition what stands there now, or with `since` the first `limit`."""
+    if not starts:
+        return []
+    consumer.assign(starts)
+    expected = {start.partition for start in starts}
+    moment = None if since is None else since.timestamp() * 1000
+    taken: dict[int, int] = defaultdict(int)
+    messages: list[Message] = []
+    deadline = time.monotonic() + TIMEOUT
+    while expected and (left := deadline - time.monotonic()) > 0:
+        message = consumer.poll(left)
+        if message is None:
+            break
+        error, partition = message.error(), message.partition()
+        if error is not None:
+            if error.code() != KafkaError._PARTITION_EOF:
+                raise KafkaException(error)
+            expected.discard(partition)
+        # Times needn't grow with offsets.
+        elif partition in expected and (moment is None or message.timestamp()[1] >= moment):
+            messages.append(message)
+            taken[partition] += 1
+            if moment is not None and taken[partition] == limit:
+                expected.discard(partition)
+                consumer.pause([start for start in starts if start.partition == partition])
+    return messages
+
+
+def _within(messages: list[Message]) -> list[Message]:
+    """The first of the messages, as many as MAX_BYTES hold and at least one."""
+    kept: list[Message] = []
+    size = 0
+    for message in messages:
+        size += len(message.value() or b"") + len(message.key() or b"")
+        if kept and size > MAX_BYTES:
+            break
+        kept.append(message)
+    return kept
 
 
 def _settings(bootstrap_servers: str) -> dict[str, Any]:
@@ -217,68 +263,21 @@ def _admin(bootstrap_servers: str) -> AdminClient:
     return AdminClient(_settings(bootstrap_servers))
 
 
-def _row(message: Message) -> dict[str, Any]:
+def _record(message: Message) -> Record:
     kind, milliseconds = message.timestamp()
     at = None
     if kind != TIMESTAMP_NOT_AVAILABLE:
         at = datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat()
-    return {
-        "_partition": message.partition(),
-        "_offset": message.offset(),
-        "_timestamp": at,
-        "_key": _text(message.key()),
-        "_value": _text(message.value()),
-    }
+    return Record(
+        message.partition() or 0,
+        message.offset() or 0,
+        at,
+        _text(message.key()),
+        _text(message.value()),
+    )
 
 
 def _text(value: bytes | str | None) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    return value[:MAX_VALUE].decode(errors="replace").replace("\0", "\ufffd")
-
-
-def _json_object(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-def _fields(values: list[dict[str, Any]]) -> dict[str, str]:
-    seen: dict[str, list[Any]] = {}
-    for value in values:
-        for name, item in value.items():
-            seen.setdefault(name, []).append(item)
-    return {name: _spark_type(items) for name, items in seen.items()}
-
-
-def _spark_type(items: list[Any]) -> str:
-    """The narrowest Spark type that holds all the items; text where there is none."""
-    items = [item for item in items if item is not None]
-    if not items:
-        return "string"
-    if all(isinstance(item, bool) for item in items):
-        return "boolean"
-    if any(isinstance(item, bool) for item in items):
-        return "string"
-    if all(isinstance(item, int) for item in items):
-        return "bigint"
-    if all(isinstance(item, int | float) for item in items):
-        return "double"
-    if all(isinstance(item, str) for item in items):
-        if all(_TIMESTAMP.fullmatch(item) for item in items):
-            return "timestamp"
-        return "date" if all(_DATE.fullmatch(item) for item in items) else "string"
-    if all(isinstance(item, list) for item in items):
-        return f"array<{_spark_type([part for item in items for part in item])}>"
-    if all(isinstance(item, dict) for item in items):
-        fields = _fields(items)
-        if fields and all(re.fullmatch(r"\w+", name) for name in fields):
-            return f"struct<{','.join(f'{n}:{t}' for n, t in fields.items())}>"
-        return "map<string,string>"
-    return "string"
+    return value.decode(errors="replace").replace("\0", "\ufffd")

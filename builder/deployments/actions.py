@@ -18,7 +18,7 @@ from builder.connections.models import connections_for_runner
 from builder.deployments.models import Deployment, DeployRequest, Desired, State
 from builder.monitor.tell import tell_state
 from builder.pipelines.actions import freeze
-from builder.pipelines.models import Pipeline, Version
+from builder.pipelines.models import Pipeline, Tests, Version
 from builder.refused import Refused, unsound
 from runner.compile import Job, compile_job
 from runner.graph import read_graph
@@ -27,6 +27,8 @@ from runner.problems import InvalidGraph
 log = logging.getLogger(__name__)
 
 PENDING = "Waiting for the control worker to start it."
+# How many failed test cases a sentence names.
+MOST_NAMED = 3
 
 
 def deploy(
@@ -199,12 +201,29 @@ def _want(
     for field, value in frozen.items():
         setattr(deployment, field, value)
     deployment.fresh = state == "fresh" or deployment.fresh
+    tests = pipeline.tests_of(version.hash)
+    deployment.tests = dict(tests)
     if made:
         deployment.save()
     _begin_anew(deployment)
     kept = ", starting fresh" if state == "fresh" else ""
-    record(user, "deploy", deployment, f"{user} deployed version {version.number}{kept}")
+    message = f"{user} deployed version {version.number}{kept}{_although(tests)}"
+    record(user, "deploy", deployment, message)
     return deployment, made
+
+
+def _although(tests: Tests) -> str:
+    """What the test cases say against a deployment, as the end of a sentence."""
+    failed, not_run = tests["failed"], tests["not_run"]
+    objections = []
+    if failed:
+        more = f" and {len(failed) - MOST_NAMED} more" if len(failed) > MOST_NAMED else ""
+        named = ", ".join(failed[:MOST_NAMED]) + more
+        one = len(failed) == 1
+        objections.append(f"the test case{'' if one else 's'} {named} fail{'s' if one else ''}")
+    if not_run:
+        objections.append(f"{not_run} test case{'' if not_run == 1 else 's'} had not run on it")
+    return f", although {' and '.join(objections)}" if objections else ""
 
 
 def _is_wanted_already(deployment: Deployment, frozen: dict[str, Any], state: str) -> bool:

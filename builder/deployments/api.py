@@ -79,17 +79,27 @@ class DeploymentListed(Schema):
     updated_at: datetime
 
 
+class TestsOut(Schema):
+    passed: int
+    failed: list[str] = Field(description="The names of those that failed")
+    not_run: int = Field(description="How many had not run on this graph")
+
+
 class RunOut(Schema):
     epoch: int
     state: State
     message: str
     started_at: datetime
     ended_at: datetime | None
+    tests: TestsOut | None = Field(description="What the test cases said of its graph")
 
 
 class DeploymentOut(DeploymentListed):
     graph: Json
     samples: dict[str, list[Json]]
+    tests: TestsOut | None = Field(
+        description="What the test cases said of its graph when it was deployed"
+    )
     runs: list[RunOut]
 
 

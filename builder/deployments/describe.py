@@ -44,6 +44,7 @@ def describe_whole(deployment: Deployment) -> Json:
         **describe(deployment),
         "graph": deployment.graph,
         "samples": deployment.samples,
+        "tests": deployment.tests,
         "runs": [
             {
                 "epoch": run.epoch,
@@ -51,6 +52,7 @@ def describe_whole(deployment: Deployment) -> Json:
                 "message": run.message,
                 "started_at": run.started_at.isoformat(),
                 "ended_at": run.ended_at and run.ended_at.isoformat(),
+                "tests": run.tests,
             }
             for run in deployment.runs.all()[:50]
         ],

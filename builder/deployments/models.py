@@ -45,6 +45,8 @@ class Deployment(models.Model):
     segments = models.JSONField(default=list)
     topics = models.JSONField(default=list)
     conf = models.JSONField(default=dict)
+    # What the pipeline's test cases said of this graph, None for what was deployed before they did.
+    tests = models.JSONField(null=True)
 
     # What is so.
     state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
@@ -113,6 +115,8 @@ class Run(models.Model):
     # How far its events are read, and what earlier runs had counted when it began.
     events_offset = models.PositiveBigIntegerField(default=0)
     counts_before = models.JSONField(default=dict)
+    # Of the deployment, when it began.
+    tests = models.JSONField(null=True)
 
     class Meta:
         ordering = ("-epoch",)

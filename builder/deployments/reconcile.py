@@ -246,6 +246,7 @@ def _make_run(deployment: Deployment) -> bool:
         generation=deployment.generation,
         started_at=now,
         counts_before=counts(deployment),
+        tests=deployment.tests,
     )
     deployment.retry_at = None
     deployment.missing_topics = []

@@ -1,19 +1,30 @@
-"""Every write to pipelines and their versions."""
+"""Every write to pipelines, their versions and test cases."""
 
+import json
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 from django.utils.text import slugify
 
 from builder.access.activity import record
 from builder.access.permissions import require, visible_or_404
 from builder.pipelines.layout import layout
-from builder.pipelines.models import Pipeline, Version, empty_graph
+from builder.pipelines.models import Pipeline, TestCase, Version, empty_graph
+from builder.pipelines.rehearse_draft import by_worker
+from builder.pipelines.run_test_case import Outcome, Rehearse, run_test_case
 from builder.pipelines.templates import templates
 from builder.refused import Refused
 from runner.graph import Graph, read_graph
+
+RowsByStep = dict[str, list[dict[str, Any]]]
+
+# What a rehearsal takes in all, and what it tells of each step.
+MOST_GIVEN = 10_000
+MOST_EXPECTED = 1_000
 
 
 def make_pipeline(
@@ -123,6 +134,113 @@ def freeze(user: User, pipeline: Pipeline, graph: dict[str, Any], comment: str) 
     )
     record(user, "add", pipeline, f"{user} made version {version.number} {comment}".strip())
     return version
+
+
+def make_test_case(
+    user: User, pipeline_id: UUID, name: str, rows: RowsByStep, expected: RowsByStep
+) -> TestCase:
+    """Make a test case. Raises Refused: 409 where the name is taken, 422 for too many rows."""
+    pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
+    require(user, "change", Pipeline)
+    _refuse_too_many(rows, expected)
+    with transaction.atomic():
+        Pipeline.objects.select_for_update().get(pk=pipeline.pk)
+        _refuse_taken(pipeline, name)
+        case = TestCase.objects.create(
+            pipeline=pipeline, name=name, rows=rows, expected=expected, created_by=user
+        )
+        record(user, "change", pipeline, f"{user} made the test case {name}")
+    return case
+
+
+def change_test_case(
+    user: User,
+    pipeline_id: UUID,
+    case_id: UUID,
+    name: str,
+    rows: RowsByStep,
+    expected: RowsByStep,
+) -> TestCase:
+    """Change a test case; with other rows it has not run yet. Raises as `make_test_case` does."""
+    pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
+    require(user, "change", Pipeline)
+    _refuse_too_many(rows, expected)
+    with transaction.atomic():
+        Pipeline.objects.select_for_update().get(pk=pipeline.pk)
+        case = visible_or_404(user, pipeline.test_cases.all(), pk=case_id)
+        if name != case.name:
+            _refuse_taken(pipeline, name)
+        if json.dumps([rows, expected]) != json.dumps([case.rows, case.expected]):
+            case.last_passed, case.last_at, case.last_hash = None, None, ""
+        case.name, case.rows, case.expected = name, rows, expected
+        case.save()
+        record(user, "change", pipeline, f"{user} changed the test case {name}")
+    return case
+
+
+def delete_test_case(user: User, pipeline_id: UUID, case_id: UUID) -> None:
+    """Delete a test case."""
+    pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
+    require(user, "change", Pipeline)
+    with transaction.atomic():
+        case = visible_or_404(user, pipeline.test_cases.select_for_update(), pk=case_id)
+        record(user, "change", pipeline, f"{user} deleted the test case {case.name}")
+        case.delete()
+
+
+def run_test_cases(
+    user: User,
+    pipeline_id: UUID,
+    ids: Iterable[UUID] | None = None,
+    graph: dict[str, Any] | None = None,
+) -> list[Outcome]:
+    """Run test cases (all of them, without `ids`) on a graph, which is the draft if none is given.
+
+    Whoever may see them may run them. Raises Refused: 404 where one is not there, 503 and 504
+    where Spark is not there for it; InvalidGraph where the graph's shape is wrong.
+    """
+    pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
+    cases = pipeline.test_cases.all()
+    if ids is not None:
+        wanted = set(ids)
+        cases = cases.filter(pk__in=wanted)
+        if missing := wanted - set(cases.values_list("pk", flat=True)):
+            raise Refused(404, f"There is no test case {min(missing)} in this pipeline.")
+    return try_test_cases(cases, pipeline.graph if graph is None else graph, by_worker)
+
+
+def try_test_cases(
+    cases: Iterable[TestCase], graph: dict[str, Any], rehearse: Rehearse
+) -> list[Outcome]:
+    """Run each test case on the graph, and remember of each what came of it."""
+    hash_ = read_graph(graph).hash()
+    outcomes = []
+    for case in cases:
+        outcome = run_test_case(case, graph, rehearse)
+        # Of one that was changed meanwhile it says nothing.
+        TestCase.objects.filter(pk=case.pk, updated_at=case.updated_at).update(
+            last_passed=outcome.passed, last_at=timezone.now(), last_hash=hash_
+        )
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _refuse_taken(pipeline: Pipeline, name: str) -> None:
+    if pipeline.test_cases.filter(name=name).exists():
+        raise Refused(409, f"There is a test case {name} already; choose another name.")
+
+
+def _refuse_too_many(rows: RowsByStep, expected: RowsByStep) -> None:
+    given = sum(map(len, rows.values()))
+    if given > MOST_GIVEN:
+        raise Refused(422, f"A test case takes {MOST_GIVEN:,} rows at most; these are {given:,}.")
+    for step, wanted in expected.items():
+        if len(wanted) > MOST_EXPECTED:
+            raise Refused(
+                422,
+                f"A test case expects {MOST_EXPECTED:,} rows of a step at most; "
+                f"of {step[:63]} it expects {len(wanted):,}.",
+            )
 
 
 def _placed(data: dict[str, Any], graph: Graph) -> dict[str, Any]:

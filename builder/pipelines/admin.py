@@ -1,6 +1,6 @@
 from django.contrib import admin
 
-from builder.pipelines.models import Pipeline, Version
+from builder.pipelines.models import Pipeline, TestCase, Version
 from builder.read_only_admin import ReadOnlyAdmin
 
 
@@ -15,3 +15,10 @@ class PipelineAdmin(ReadOnlyAdmin):
 class VersionAdmin(ReadOnlyAdmin):
     list_display = ("pipeline", "number", "comment", "created_by", "created_at")
     list_filter = ("pipeline",)
+
+
+@admin.register(TestCase)
+class TestCaseAdmin(ReadOnlyAdmin):
+    list_display = ("name", "pipeline", "last_passed", "last_at", "created_by", "updated_at")
+    list_filter = ("pipeline", "last_passed")
+    search_fields = ("name",)

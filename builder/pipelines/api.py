@@ -1,10 +1,11 @@
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.db.models import Max, Prefetch, QuerySet
 from django.http import FileResponse, HttpResponse, JsonResponse
 from ninja import Field, Query, Router, Status
+from pydantic import BeforeValidator
 
 from builder.access.permissions import visible, visible_or_404
 from builder.connections.models import connections_for_runner
@@ -13,7 +14,8 @@ from builder.paging import Page, SearchedPage
 from builder.pipelines import actions
 from builder.pipelines.check_draft import check_draft
 from builder.pipelines.diff import diff
-from builder.pipelines.models import Pipeline, Version
+from builder.pipelines.junit import junit
+from builder.pipelines.models import Pipeline, TestCase, Version
 from builder.pipelines.planned import planned
 from builder.pipelines.rehearse_draft import rehearse_draft
 from builder.pipelines.templates import templates
@@ -27,6 +29,22 @@ from runner.steps import catalogue
 router = Router(tags=["pipelines"])
 
 Mode = Literal["auto", "real_time", "micro_batch"]
+
+
+def _rows_by_step(value: Any) -> Any:
+    """Fail at the first thing that is no row, since there may be a million of them."""
+    if not isinstance(value, dict):
+        raise ValueError("Give lists of rows by step")
+    for step, rows in value.items():
+        if not isinstance(rows, list):
+            raise ValueError(f"{step[:63]} has no list of rows")
+        wrong = next((n for n, row in enumerate(rows, 1) if not isinstance(row, dict)), None)
+        if wrong is not None:
+            raise ValueError(f"Row {wrong} of {step[:63]} is no object")
+    return value
+
+
+RowsByStep = Annotated[dict[str, list[Json]], BeforeValidator(_rows_by_step)]
 
 
 class InputPort(Schema):
@@ -55,7 +73,7 @@ class GraphIn(Body):
 
 class RehearseIn(Body):
     graph: Json
-    rows: dict[str, list[Json]] = Field(
+    rows: RowsByStep = Field(
         description="By source. A row may carry _key, _timestamp, _batch and _deleted"
     )
 
@@ -173,6 +191,67 @@ class VersionOut(VersionListed):
 class Versions(Schema):
     items: list[VersionListed]
     count: int
+
+
+class TestCaseIn(Body):
+    name: Name
+    rows: RowsByStep = Field(description="By source, in the form that a rehearsal takes")
+    expected: RowsByStep = Field(
+        description="All rows of each step that is named, in any order; hidden columns (_…) and "
+        "steps that are not named are not compared"
+    )
+
+
+class LastRun(Schema):
+    passed: bool
+    at: datetime
+    current: bool = Field(description="Whether it ran on the graph that the draft has now")
+
+
+class TestCaseOut(Schema):
+    id: UUID
+    name: str
+    rows: dict[str, list[Json]]
+    expected: dict[str, list[Json]]
+    created_by: str | None
+    updated_at: datetime
+    last: LastRun | None
+
+
+class TestCases(Schema):
+    items: list[TestCaseOut]
+    count: int
+
+
+class TestCasesRun(Body):
+    cases: list[UUID] | None = Field(None, max_length=1000, description="All where left out")
+    graph: Json | None = Field(None, description="The saved draft where left out")
+
+
+class ComparedRowOut(Schema):
+    op: Literal["same", "missing", "unexpected", "changed"]
+    expected: Json | None
+    found: Json | None
+    columns: list[str] = Field(description="Of a changed row: those that differ")
+
+
+class ComparedStep(Schema):
+    passed: bool
+    rows: list[ComparedRowOut]
+
+
+class TestCaseResult(Schema):
+    id: UUID
+    name: str
+    passed: bool
+    seconds: float
+    problems: list[ProblemOut]
+    steps: dict[str, ComparedStep]
+
+
+class TestCaseResults(Schema):
+    passed: bool
+    results: list[TestCaseResult]
 
 
 class FieldChange(Schema):
@@ -453,3 +532,110 @@ def diff_versions(request: Request, pipeline_id: UUID, before: int, after: int) 
     first = visible_or_404(request.auth, rows, number=before)
     second = visible_or_404(request.auth, rows, number=after)
     return diff(read_graph(first.graph), read_graph(second.graph))
+
+
+# --- Test cases
+
+
+def _case(case: TestCase, draft: str) -> Json:
+    last = None
+    if case.last_at is not None:
+        last = {"passed": case.last_passed, "at": case.last_at, "current": case.last_hash == draft}
+    return {
+        "id": case.id,
+        "name": case.name,
+        "rows": case.rows,
+        "expected": case.expected,
+        "created_by": case.created_by.username if case.created_by else None,
+        "updated_at": case.updated_at,
+        "last": last,
+    }
+
+
+def _one_case(request: Request, pipeline_id: UUID, case_id: UUID) -> Json:
+    pipeline = visible_or_404(request.auth, Pipeline.objects.all(), pk=pipeline_id)
+    rows = pipeline.test_cases.select_related("created_by")
+    return _case(visible_or_404(request.auth, rows, pk=case_id), pipeline.read().hash())
+
+
+@router.get(
+    "/pipelines/{uuid:pipeline_id}/test-cases", response=TestCases, summary="List test cases"
+)
+def list_test_cases(request: Request, pipeline_id: UUID, page: Query[Page]) -> Any:
+    """List a pipeline's test cases by name."""
+    pipeline = visible_or_404(request.auth, Pipeline.objects.all(), pk=pipeline_id)
+    found = page.of(pipeline.test_cases.select_related("created_by"))
+    draft = pipeline.read().hash()
+    found["items"] = [_case(case, draft) for case in found["items"]]
+    return found
+
+
+@router.post(
+    "/pipelines/{uuid:pipeline_id}/test-cases",
+    response={201: TestCaseOut},
+    summary="Make a test case",
+)
+def create_test_case(request: Request, pipeline_id: UUID, body: TestCaseIn) -> Any:
+    """Keep rows for the sources, and the rows that must come out of some steps."""
+    made = actions.make_test_case(request.auth, pipeline_id, body.name, body.rows, body.expected)
+    return Status(201, _one_case(request, pipeline_id, made.pk))
+
+
+@router.post(
+    "/pipelines/{uuid:pipeline_id}/test-cases/run",
+    response=TestCaseResults,
+    summary="Run test cases",
+)
+def run_test_cases(
+    request: Request,
+    pipeline_id: UUID,
+    body: TestCasesRun,
+    format: Literal["json", "junit"] = "json",
+) -> Any:
+    """Run test cases on a graph, and compare what comes out, as JSON or as JUnit's XML.
+
+    One that a graph is not sound enough for fails with the problems; 503 while Spark is away.
+    """
+    pipeline = visible_or_404(request.auth, Pipeline.objects.all(), pk=pipeline_id)
+    outcomes = actions.run_test_cases(request.auth, pipeline_id, body.cases, body.graph)
+    if format == "junit":
+        text = junit(pipeline.slug, outcomes)
+        return HttpResponse(text, content_type="application/xml; charset=utf-8")
+    return {
+        "passed": all(outcome.passed for outcome in outcomes),
+        "results": [outcome.as_json() for outcome in outcomes],
+    }
+
+
+@router.get(
+    "/pipelines/{uuid:pipeline_id}/test-cases/{uuid:case_id}",
+    response=TestCaseOut,
+    summary="Get a test case",
+)
+def get_test_case(request: Request, pipeline_id: UUID, case_id: UUID) -> Any:
+    """Answer a test case, and what came of it when it last ran."""
+    return _one_case(request, pipeline_id, case_id)
+
+
+@router.put(
+    "/pipelines/{uuid:pipeline_id}/test-cases/{uuid:case_id}",
+    response=TestCaseOut,
+    summary="Change a test case",
+)
+def update_test_case(request: Request, pipeline_id: UUID, case_id: UUID, body: TestCaseIn) -> Any:
+    """Change a test case; with other rows it has not run yet."""
+    actions.change_test_case(
+        request.auth, pipeline_id, case_id, body.name, body.rows, body.expected
+    )
+    return _one_case(request, pipeline_id, case_id)
+
+
+@router.delete(
+    "/pipelines/{uuid:pipeline_id}/test-cases/{uuid:case_id}",
+    response={204: None},
+    summary="Delete a test case",
+)
+def delete_test_case(request: Request, pipeline_id: UUID, case_id: UUID) -> Any:
+    """Delete a test case."""
+    actions.delete_test_case(request.auth, pipeline_id, case_id)
+    return Status(204, None)

@@ -24,6 +24,17 @@ def rehearse_draft(graph: Json, rows: dict[str, list[Json]]) -> Json:
     not there to try it, 504 where it does not end in time.
     """
     read_graph(graph)
+    result = by_worker(graph, rows)
+    if "unsound" in result:
+        raise unsound([Problem(**problem) for problem in result["unsound"]])
+    return result
+
+
+def by_worker(graph: Json, rows: dict[str, list[Json]]) -> Json:
+    """What the spark worker's task `rehearse` answers.
+
+    Raises Refused: 503 where Spark is not there to try it, 504 where it does not end in time.
+    """
     seconds = settings.ENVIRONMENT.rehearse_seconds
     away = Refused(503, "Spark is starting, or away; try again in a moment.")
     try:
@@ -39,6 +50,4 @@ def rehearse_draft(graph: Json, rows: dict[str, list[Json]]) -> Json:
             raise Refused(504, "Spark is busy with other rehearsals; try again.") from None
     except (RedisError, OperationalError):
         raise away from None
-    if "unsound" in result:
-        raise unsound([Problem(**problem) for problem in result["unsound"]])
     return result

@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 from django.contrib.auth.models import User
 
 from builder.connections import kafka
-from builder.connections.kafka import inferred
+from builder.connections.columns import columns_of
 from builder.connections.models import Connection
 from builder.deployments import actions
 from builder.deployments.models import Deployment
@@ -153,11 +153,17 @@ def test_a_sample_of_anything_else(api: Any, cluster: Connection, broker: str) -
         ([None], "string"), ([[1], [2]], "array<bigint>"), ([{"a": 1}], "struct<a:bigint>"),
         ([{"a b": 1}], "map<string,string>"),
         ([{"a": {"b": [1.5]}}], "struct<a:struct<b:array<double>>>"),
+        ([{"a": 1}, {"b": "x"}, None], "struct<a:bigint,b:string>"), ([{}], "map<string,string>"),
+        ([{"größe": 1}], "map<string,string>"), ([[], None, [None]], "array<string>"),
+        ([[1, "x"], [2.5]], "array<string>"), ([[1], 1], "string"), ([{"a": 1}, [1]], "string"),
+        ([[{"a": 1}], [{"a": 2.5}]], "array<struct<a:double>>"),
+        (["2026-01-01 00:00", "2026-01-01T00:00:00.123+01:00"], "timestamp"),
+        (["2026-13-01T00:00:00Z"], "string"), (["2026-02-30"], "string"),
+        (["2026-01-01", "2026-01-01T00:00:00Z"], "string"), ([""], "string"),
     ],
 )  # fmt: skip
 def test_columns_are_inferred(values: list[Any], spark_type: str) -> None:
-    rows = [{"_value": json.dumps({"x": value})} for value in values]
-    assert inferred(rows) == ("json", [{"name": "x", "type": spark_type}])
+    assert columns_of({"x": value} for value in values) == [{"name": "x", "type": spark_type}]
 
 
 def test_a_cluster_that_is_away(api: Any, local: Connection, monkeypatch: Any) -> None:

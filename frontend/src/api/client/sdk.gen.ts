@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CheckGraphData, CheckGraphErrors, CheckGraphResponses, CompileGraphData, CompileGraphErrors, CompileGraphResponses, CreateConnectionData, CreateConnectionErrors, CreateConnectionResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreatePipelineData, CreatePipelineErrors, CreatePipelineResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateTopicData, CreateTopicErrors, CreateTopicResponses, CreateVersionData, CreateVersionErrors, CreateVersionResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeletePipelineData, DeletePipelineErrors, DeletePipelineResponses, DiffVersionsData, DiffVersionsErrors, DiffVersionsResponses, ExportPipelineData, ExportPipelineErrors, ExportPipelineResponses, GetConnectionData, GetConnectionErrors, GetConnectionResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetHealthData, GetHealthErrors, GetHealthResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMeData, GetMeErrors, GetMeResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetOperatorsData, GetOperatorsErrors, GetOperatorsResponses, GetPipelineData, GetPipelineErrors, GetPipelineResponses, GetPlanData, GetPlanErrors, GetPlanResponses, GetVersionData, GetVersionErrors, GetVersionResponses, ImportPipelineData, ImportPipelineErrors, ImportPipelineResponses, ListActivityData, ListActivityErrors, ListActivityResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListPipelinesData, ListPipelinesErrors, ListPipelinesResponses, ListStepTypesData, ListStepTypesErrors, ListStepTypesResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTopicsData, ListTopicsErrors, ListTopicsResponses, ListVersionsData, ListVersionsErrors, ListVersionsResponses, LoginData, LoginErrors, LoginResponses, LogoutData, LogoutErrors, LogoutResponses, RehearseGraphData, RehearseGraphErrors, RehearseGraphResponses, RestartDeploymentData, RestartDeploymentErrors, RestartDeploymentResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, SampleTopicData, SampleTopicErrors, SampleTopicResponses, StartDeploymentData, StartDeploymentErrors, StartDeploymentResponses, StopDeploymentData, StopDeploymentErrors, StopDeploymentResponses, TestConnectionData, TestConnectionErrors, TestConnectionResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdatePipelineData, UpdatePipelineErrors, UpdatePipelineResponses } from './types.gen';
+import type { CheckGraphData, CheckGraphErrors, CheckGraphResponses, CompileGraphData, CompileGraphErrors, CompileGraphResponses, CreateConnectionData, CreateConnectionErrors, CreateConnectionResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreatePipelineData, CreatePipelineErrors, CreatePipelineResponses, CreateTestCaseData, CreateTestCaseErrors, CreateTestCaseResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateTopicData, CreateTopicErrors, CreateTopicResponses, CreateVersionData, CreateVersionErrors, CreateVersionResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeletePipelineData, DeletePipelineErrors, DeletePipelineResponses, DeleteTestCaseData, DeleteTestCaseErrors, DeleteTestCaseResponses, DiffVersionsData, DiffVersionsErrors, DiffVersionsResponses, ExportPipelineData, ExportPipelineErrors, ExportPipelineResponses, GetConnectionData, GetConnectionErrors, GetConnectionResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetHealthData, GetHealthErrors, GetHealthResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMeData, GetMeErrors, GetMeResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetOperatorsData, GetOperatorsErrors, GetOperatorsResponses, GetPipelineData, GetPipelineErrors, GetPipelineResponses, GetPlanData, GetPlanErrors, GetPlanResponses, GetTestCaseData, GetTestCaseErrors, GetTestCaseResponses, GetVersionData, GetVersionErrors, GetVersionResponses, ImportPipelineData, ImportPipelineErrors, ImportPipelineResponses, ListActivityData, ListActivityErrors, ListActivityResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListFunctionsData, ListFunctionsErrors, ListFunctionsResponses, ListPipelinesData, ListPipelinesErrors, ListPipelinesResponses, ListStepTypesData, ListStepTypesErrors, ListStepTypesResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListTestCasesData, ListTestCasesErrors, ListTestCasesResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTopicsData, ListTopicsErrors, ListTopicsResponses, ListVersionsData, ListVersionsErrors, ListVersionsResponses, LoginData, LoginErrors, LoginResponses, LogoutData, LogoutErrors, LogoutResponses, ParsePastedRowsData, ParsePastedRowsErrors, ParsePastedRowsResponses, RehearseGraphData, RehearseGraphErrors, RehearseGraphResponses, RestartDeploymentData, RestartDeploymentErrors, RestartDeploymentResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, RunTestCasesData, RunTestCasesErrors, RunTestCasesResponses, SampleTopicData, SampleTopicErrors, SampleTopicResponses, StartDeploymentData, StartDeploymentErrors, StartDeploymentResponses, StopDeploymentData, StopDeploymentErrors, StopDeploymentResponses, TestConnectionData, TestConnectionErrors, TestConnectionResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdatePipelineData, UpdatePipelineErrors, UpdatePipelineResponses, UpdateTestCaseData, UpdateTestCaseErrors, UpdateTestCaseResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -17,6 +17,17 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
      */
     meta?: Record<string, unknown>;
 };
+
+/**
+ * The functions of expressions
+ *
+ * List the functions that expressions and aggregate steps may call, in Spark's words.
+ */
+export const listFunctions = <ThrowOnError extends boolean = true>(options?: Options<ListFunctionsData, ThrowOnError>) => (options?.client ?? client).get<ListFunctionsResponses, ListFunctionsErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/functions',
+    ...options
+});
 
 /**
  * Health
@@ -330,6 +341,86 @@ export const diffVersions = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
+ * List test cases
+ *
+ * List a pipeline's test cases by name.
+ */
+export const listTestCases = <ThrowOnError extends boolean = true>(options: Options<ListTestCasesData, ThrowOnError>) => (options.client ?? client).get<ListTestCasesResponses, ListTestCasesErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/test-cases',
+    ...options
+});
+
+/**
+ * Make a test case
+ *
+ * Keep rows for the sources, and the rows that must come out of some steps.
+ */
+export const createTestCase = <ThrowOnError extends boolean = true>(options: Options<CreateTestCaseData, ThrowOnError>) => (options.client ?? client).post<CreateTestCaseResponses, CreateTestCaseErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/test-cases',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Run test cases
+ *
+ * Run test cases on a graph, and compare what comes out, as JSON or as JUnit's XML.
+ *
+ * One that a graph is not sound enough for fails with the problems; 503 while Spark is away.
+ */
+export const runTestCases = <ThrowOnError extends boolean = true>(options: Options<RunTestCasesData, ThrowOnError>) => (options.client ?? client).post<RunTestCasesResponses, RunTestCasesErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/test-cases/run',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete a test case
+ *
+ * Delete a test case.
+ */
+export const deleteTestCase = <ThrowOnError extends boolean = true>(options: Options<DeleteTestCaseData, ThrowOnError>) => (options.client ?? client).delete<DeleteTestCaseResponses, DeleteTestCaseErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/test-cases/{case_id}',
+    ...options
+});
+
+/**
+ * Get a test case
+ *
+ * Answer a test case, and what came of it when it last ran.
+ */
+export const getTestCase = <ThrowOnError extends boolean = true>(options: Options<GetTestCaseData, ThrowOnError>) => (options.client ?? client).get<GetTestCaseResponses, GetTestCaseErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/test-cases/{case_id}',
+    ...options
+});
+
+/**
+ * Change a test case
+ *
+ * Change a test case; with other rows it has not run yet.
+ */
+export const updateTestCase = <ThrowOnError extends boolean = true>(options: Options<UpdateTestCaseData, ThrowOnError>) => (options.client ?? client).put<UpdateTestCaseResponses, UpdateTestCaseErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/test-cases/{case_id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * List connections
  *
  * List the connections that steps can name.
@@ -432,12 +523,27 @@ export const createTopic = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Sample a topic
  *
- * Answer the newest rows of a topic and the columns they seem to have.
+ * Answer the newest rows of a topic, or the first since a time, and their columns.
  */
 export const sampleTopic = <ThrowOnError extends boolean = true>(options: Options<SampleTopicData, ThrowOnError>) => (options.client ?? client).get<SampleTopicResponses, SampleTopicErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
     url: '/api/connections/{connection_id}/topics/{topic}/sample',
     ...options
+});
+
+/**
+ * Read pasted rows
+ *
+ * Read rows out of a text, up to 10,000 and 5 MB, and propose their columns.
+ */
+export const parsePastedRows = <ThrowOnError extends boolean = true>(options: Options<ParsePastedRowsData, ThrowOnError>) => (options.client ?? client).post<ParsePastedRowsResponses, ParsePastedRowsErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/rows/parse',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**

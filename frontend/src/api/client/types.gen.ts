@@ -5,6 +5,34 @@ export type ClientOptions = {
 };
 
 /**
+ * FunctionOut
+ */
+export type FunctionOut = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Signature
+     */
+    signature: string;
+    /**
+     * Summary
+     */
+    summary: string;
+    /**
+     * Group
+     *
+     * As in Spark's documentation; agg_funcs are for aggregates only
+     */
+    group: string;
+    /**
+     * Example
+     */
+    example: string | null;
+};
+
+/**
  * Health
  */
 export type Health = {
@@ -908,6 +936,217 @@ export type StepsDiff = {
 };
 
 /**
+ * LastRun
+ */
+export type LastRun = {
+    /**
+     * Passed
+     */
+    passed: boolean;
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * Current
+     *
+     * Whether it ran on the graph that the draft has now
+     */
+    current: boolean;
+};
+
+/**
+ * TestCaseOut
+ */
+export type TestCaseOut = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Rows
+     */
+    rows: {
+        [key: string]: Array<{
+            [key: string]: unknown;
+        }>;
+    };
+    /**
+     * Expected
+     */
+    expected: {
+        [key: string]: Array<{
+            [key: string]: unknown;
+        }>;
+    };
+    /**
+     * Created By
+     */
+    created_by: string | null;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+    last: LastRun | null;
+};
+
+/**
+ * TestCases
+ */
+export type TestCases = {
+    /**
+     * Items
+     */
+    items: Array<TestCaseOut>;
+    /**
+     * Count
+     */
+    count: number;
+};
+
+/**
+ * TestCaseIn
+ */
+export type TestCaseIn = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Rows
+     *
+     * By source, in the form that a rehearsal takes
+     */
+    rows: {
+        [key: string]: Array<{
+            [key: string]: unknown;
+        }>;
+    };
+    /**
+     * Expected
+     *
+     * All rows of each step that is named, in any order; hidden columns (_…) and steps that are not named are not compared
+     */
+    expected: {
+        [key: string]: Array<{
+            [key: string]: unknown;
+        }>;
+    };
+};
+
+/**
+ * ComparedRowOut
+ */
+export type ComparedRowOut = {
+    /**
+     * Op
+     */
+    op: 'same' | 'missing' | 'unexpected' | 'changed';
+    /**
+     * Expected
+     */
+    expected: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Found
+     */
+    found: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Columns
+     *
+     * Of a changed row: those that differ
+     */
+    columns: Array<string>;
+};
+
+/**
+ * ComparedStep
+ */
+export type ComparedStep = {
+    /**
+     * Passed
+     */
+    passed: boolean;
+    /**
+     * Rows
+     */
+    rows: Array<ComparedRowOut>;
+};
+
+/**
+ * TestCaseResult
+ */
+export type TestCaseResult = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Passed
+     */
+    passed: boolean;
+    /**
+     * Seconds
+     */
+    seconds: number;
+    /**
+     * Problems
+     */
+    problems: Array<ProblemOut>;
+    /**
+     * Steps
+     */
+    steps: {
+        [key: string]: ComparedStep;
+    };
+};
+
+/**
+ * TestCaseResults
+ */
+export type TestCaseResults = {
+    /**
+     * Passed
+     */
+    passed: boolean;
+    /**
+     * Results
+     */
+    results: Array<TestCaseResult>;
+};
+
+/**
+ * TestCasesRun
+ */
+export type TestCasesRun = {
+    /**
+     * Cases
+     *
+     * All where left out
+     */
+    cases?: Array<string> | null;
+    /**
+     * Graph
+     *
+     * The saved draft where left out
+     */
+    graph?: {
+        [key: string]: unknown;
+    } | null;
+};
+
+/**
  * ConnectionOut
  */
 export type ConnectionOut = {
@@ -1040,6 +1279,28 @@ export type TopicIn = {
 };
 
 /**
+ * SampleOf
+ */
+export type SampleOf = {
+    /**
+     * Limit
+     */
+    limit?: number;
+    /**
+     * Since
+     *
+     * The first from this time on, in place of the newest
+     */
+    since?: string | null;
+    /**
+     * Format
+     *
+     * How the source reads values, where that is known
+     */
+    format?: 'json' | 'text' | null;
+};
+
+/**
  * Column
  */
 export type Column = {
@@ -1071,10 +1332,76 @@ export type Sample = {
     columns: Array<Column>;
     /**
      * Rows
+     *
+     * As they stand in the topic, to be looked at
      */
     rows: Array<{
         [key: string]: unknown;
     }>;
+    /**
+     * Records
+     *
+     * In the form that a rehearsal takes
+     */
+    records: Array<{
+        [key: string]: unknown;
+    }>;
+};
+
+/**
+ * LineProblem
+ */
+export type LineProblem = {
+    /**
+     * Line
+     */
+    line: number;
+    /**
+     * Message
+     */
+    message: string;
+};
+
+/**
+ * ParsedRows
+ */
+export type ParsedRows = {
+    /**
+     * Format
+     */
+    format: 'json_lines' | 'json' | 'csv';
+    /**
+     * Rows
+     */
+    rows: Array<{
+        [key: string]: unknown;
+    }>;
+    /**
+     * Columns
+     */
+    columns: Array<Column>;
+    /**
+     * Problems
+     *
+     * Lines that could not be read are left out
+     */
+    problems: Array<LineProblem>;
+};
+
+/**
+ * RowsText
+ */
+export type RowsText = {
+    /**
+     * Text
+     *
+     * JSON lines, a JSON array, or CSV whose first line has the names
+     */
+    text: string;
+    /**
+     * Format
+     */
+    format?: 'auto' | 'json_lines' | 'json' | 'csv';
 };
 
 /**
@@ -1335,6 +1662,10 @@ export type DeploymentOut = {
         }>;
     };
     /**
+     * What the test cases said of its graph when it was deployed
+     */
+    tests: TestsOut | null;
+    /**
      * Runs
      */
     runs: Array<RunOut>;
@@ -1364,6 +1695,32 @@ export type RunOut = {
      * Ended At
      */
     ended_at: string | null;
+    /**
+     * What the test cases said of its graph
+     */
+    tests: TestsOut | null;
+};
+
+/**
+ * TestsOut
+ */
+export type TestsOut = {
+    /**
+     * Passed
+     */
+    passed: number;
+    /**
+     * Failed
+     *
+     * The names of those that failed
+     */
+    failed: Array<string>;
+    /**
+     * Not Run
+     *
+     * How many had not run on this graph
+     */
+    not_run: number;
 };
 
 /**
@@ -1595,6 +1952,33 @@ export type ErrorOut = {
         [key: string]: unknown;
     } | null;
 };
+
+export type ListFunctionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/functions';
+};
+
+export type ListFunctionsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListFunctionsError = ListFunctionsErrors[keyof ListFunctionsErrors];
+
+export type ListFunctionsResponses = {
+    /**
+     * Response
+     *
+     * OK
+     */
+    200: Array<FunctionOut>;
+};
+
+export type ListFunctionsResponse = ListFunctionsResponses[keyof ListFunctionsResponses];
 
 export type GetHealthData = {
     body?: never;
@@ -2332,6 +2716,212 @@ export type DiffVersionsResponses = {
 
 export type DiffVersionsResponse = DiffVersionsResponses[keyof DiffVersionsResponses];
 
+export type ListTestCasesData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: {
+        /**
+         * Page
+         */
+        page?: number;
+        /**
+         * Page Size
+         */
+        page_size?: number;
+    };
+    url: '/api/pipelines/{pipeline_id}/test-cases';
+};
+
+export type ListTestCasesErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListTestCasesError = ListTestCasesErrors[keyof ListTestCasesErrors];
+
+export type ListTestCasesResponses = {
+    /**
+     * OK
+     */
+    200: TestCases;
+};
+
+export type ListTestCasesResponse = ListTestCasesResponses[keyof ListTestCasesResponses];
+
+export type CreateTestCaseData = {
+    body: TestCaseIn;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: never;
+    url: '/api/pipelines/{pipeline_id}/test-cases';
+};
+
+export type CreateTestCaseErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type CreateTestCaseError = CreateTestCaseErrors[keyof CreateTestCaseErrors];
+
+export type CreateTestCaseResponses = {
+    /**
+     * Created
+     */
+    201: TestCaseOut;
+};
+
+export type CreateTestCaseResponse = CreateTestCaseResponses[keyof CreateTestCaseResponses];
+
+export type RunTestCasesData = {
+    body: TestCasesRun;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: {
+        /**
+         * Format
+         */
+        format?: 'json' | 'junit';
+    };
+    url: '/api/pipelines/{pipeline_id}/test-cases/run';
+};
+
+export type RunTestCasesErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type RunTestCasesError = RunTestCasesErrors[keyof RunTestCasesErrors];
+
+export type RunTestCasesResponses = {
+    /**
+     * OK
+     */
+    200: TestCaseResults;
+};
+
+export type RunTestCasesResponse = RunTestCasesResponses[keyof RunTestCasesResponses];
+
+export type DeleteTestCaseData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+        /**
+         * Case Id
+         */
+        case_id: string;
+    };
+    query?: never;
+    url: '/api/pipelines/{pipeline_id}/test-cases/{case_id}';
+};
+
+export type DeleteTestCaseErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type DeleteTestCaseError = DeleteTestCaseErrors[keyof DeleteTestCaseErrors];
+
+export type DeleteTestCaseResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeleteTestCaseResponse = DeleteTestCaseResponses[keyof DeleteTestCaseResponses];
+
+export type GetTestCaseData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+        /**
+         * Case Id
+         */
+        case_id: string;
+    };
+    query?: never;
+    url: '/api/pipelines/{pipeline_id}/test-cases/{case_id}';
+};
+
+export type GetTestCaseErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetTestCaseError = GetTestCaseErrors[keyof GetTestCaseErrors];
+
+export type GetTestCaseResponses = {
+    /**
+     * OK
+     */
+    200: TestCaseOut;
+};
+
+export type GetTestCaseResponse = GetTestCaseResponses[keyof GetTestCaseResponses];
+
+export type UpdateTestCaseData = {
+    body: TestCaseIn;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+        /**
+         * Case Id
+         */
+        case_id: string;
+    };
+    query?: never;
+    url: '/api/pipelines/{pipeline_id}/test-cases/{case_id}';
+};
+
+export type UpdateTestCaseErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type UpdateTestCaseError = UpdateTestCaseErrors[keyof UpdateTestCaseErrors];
+
+export type UpdateTestCaseResponses = {
+    /**
+     * OK
+     */
+    200: TestCaseOut;
+};
+
+export type UpdateTestCaseResponse = UpdateTestCaseResponses[keyof UpdateTestCaseResponses];
+
 export type ListConnectionsData = {
     body?: never;
     path?: never;
@@ -2592,6 +3182,18 @@ export type SampleTopicData = {
          * Limit
          */
         limit?: number;
+        /**
+         * Since
+         *
+         * The first from this time on, in place of the newest
+         */
+        since?: string | null;
+        /**
+         * Format
+         *
+         * How the source reads values, where that is known
+         */
+        format?: 'json' | 'text' | null;
     };
     url: '/api/connections/{connection_id}/topics/{topic}/sample';
 };
@@ -2613,6 +3215,31 @@ export type SampleTopicResponses = {
 };
 
 export type SampleTopicResponse = SampleTopicResponses[keyof SampleTopicResponses];
+
+export type ParsePastedRowsData = {
+    body: RowsText;
+    path?: never;
+    query?: never;
+    url: '/api/rows/parse';
+};
+
+export type ParsePastedRowsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ParsePastedRowsError = ParsePastedRowsErrors[keyof ParsePastedRowsErrors];
+
+export type ParsePastedRowsResponses = {
+    /**
+     * OK
+     */
+    200: ParsedRows;
+};
+
+export type ParsePastedRowsResponse = ParsePastedRowsResponses[keyof ParsePastedRowsResponses];
 
 export type ListDeploymentsData = {
     body?: never;
