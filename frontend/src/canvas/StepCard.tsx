@@ -3,6 +3,8 @@ import { memo, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import type { Kind, Step } from "../api/graph";
 import type { StepType } from "../api/stepTypes";
+import { useRehearsal } from "../rehearsal/rehearsalStore";
+import { TestedCount } from "../rehearsal/TestedCount";
 import { count, rate } from "../text/count";
 import { useCanvas, useCheck, useLive } from "./CanvasContext";
 import type { StepNode } from "./flow";
@@ -80,6 +82,8 @@ export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps
 function Count({ id, isSink }: { id: string; isSink: boolean }) {
   const { t } = useTranslation();
   const metrics = useLive((s) => s.steps[id]);
+  const tested = useRehearsal((s) => s.result?.steps[id] !== undefined);
+  if (tested) return <TestedCount step={id} />;
   if (!metrics) return null;
   const rows = countOf(metrics, isSink);
   if (rows === null) return null;

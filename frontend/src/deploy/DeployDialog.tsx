@@ -20,6 +20,8 @@ import { ApiError } from "../api/session";
 import type { ChosenMode, Problem } from "../api/types";
 import { meaning } from "../canvas/editGraph";
 import { useProgram } from "../editor/useCheckedGraph";
+import { DeployTests, useBeforeDeploy } from "../rehearsal/DeployTests";
+import type { CaseRuns } from "../rehearsal/useCases";
 
 const MODES = ["auto", "real_time", "micro_batch"] as const;
 const STARTS = ["continue", "earliest", "latest"] as const;
@@ -29,6 +31,7 @@ interface Props {
   pipeline: string;
   graph: Graph;
   titleOf: (step: string) => string;
+  runs: CaseRuns;
   /** Whether a deployment is there whose place in its sources could be gone on from. */
   deployedBefore: boolean;
   /** Save the draft; false where that failed. */
@@ -41,6 +44,7 @@ interface Props {
 /** What to deploy, in which mode and from where; the reasons of the plan are shown. */
 export function DeployDialog(props: Props) {
   const { pipeline, graph, titleOf, deployedBefore, save, onDeployed, onProblem, onClose } = props;
+  const tests = useBeforeDeploy(pipeline, props.runs);
   const { t } = useTranslation();
   const [comment, setComment] = useState("");
   const [mode, setMode] = useState<ChosenMode>("auto");
@@ -132,6 +136,7 @@ export function DeployDialog(props: Props) {
             )}
           </Text>
         </div>
+        <DeployTests tests={tests} />
         {refused.length > 0 && (
           <Alert color="red" icon={<IconAlertTriangle size={17} />} title={t("deploy.problems")}>
             <List size="xs" spacing={2}>
@@ -172,10 +177,11 @@ export function DeployDialog(props: Props) {
           <Button
             onClick={() => deploy.mutate()}
             loading={deploy.isPending}
-            disabled={problems.length > 0}
+            disabled={problems.length > 0 || tests.waiting}
+            color={tests.failed.length > 0 ? "red" : undefined}
             data-testid="deploy-now"
           >
-            {t("deploy.now")}
+            {t(tests.failed.length > 0 ? "rehearsal.deployAnyway" : "deploy.now")}
           </Button>
         </Group>
       </Stack>

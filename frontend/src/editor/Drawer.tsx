@@ -2,13 +2,16 @@ import { ActionIcon, Tabs } from "@mantine/core";
 import { IconChevronDown, IconChevronUp } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { useCheck } from "../canvas/CanvasContext";
+import { CasesTab } from "../rehearsal/CasesTab";
+import { RowsTab } from "../rehearsal/RowsTab";
+import type { CaseRuns } from "../rehearsal/useCases";
 import { CodeTab } from "./CodeTab";
 import styles from "./Drawer.module.css";
 import { PlanTab } from "./PlanTab";
 import { ProblemsTab } from "./ProblemsTab";
 import type { Editing } from "./useEditing";
 
-const TABS = ["problems", "plan", "code"] as const;
+const TABS = ["problems", "rows", "cases", "plan", "code"] as const;
 export type DrawerTab = (typeof TABS)[number];
 
 interface Props {
@@ -18,10 +21,11 @@ interface Props {
   name: string;
   pipeline: string;
   save: () => Promise<boolean>;
+  runs: CaseRuns;
 }
 
-/** Below the canvas: what is wrong, what it runs as, and the program it stands for. */
-export function Drawer({ tab, onTab, editing, name, pipeline, save }: Props) {
+/** Below the canvas: what is wrong, what it is tested with, what it runs as, and its program. */
+export function Drawer({ tab, onTab, editing, name, pipeline, save, runs }: Props) {
   const { t } = useTranslation();
   const problems = useCheck((s) => s.problems.length);
   return (
@@ -48,6 +52,10 @@ export function Drawer({ tab, onTab, editing, name, pipeline, save }: Props) {
       {tab && (
         <div className={styles.body}>
           {tab === "problems" && <ProblemsTab editing={editing} />}
+          {tab === "rows" && <RowsTab pipeline={pipeline} save={save} />}
+          {tab === "cases" && (
+            <CasesTab pipeline={pipeline} runs={runs} onLoaded={() => onTab("rows")} />
+          )}
           {tab === "plan" && <PlanTab pipeline={pipeline} save={save} editing={editing} />}
           {tab === "code" && <CodeTab name={name} />}
         </div>

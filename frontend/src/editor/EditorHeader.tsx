@@ -16,6 +16,7 @@ import type { DeploymentListed } from "../api/types";
 import { useCheck } from "../canvas/CanvasContext";
 import { useGraphStore } from "../canvas/graphStore";
 import { StateBadge } from "../monitor/StateBadge";
+import { TestButton } from "../rehearsal/TestButton";
 import { Brand } from "../shell/Brand";
 import styles from "../shell/Header.module.css";
 import { UserMenu } from "../shell/UserMenu";
@@ -29,6 +30,8 @@ interface Props {
   deployment: DeploymentListed | null;
   stopping: boolean;
   onProblems: () => void;
+  onTest: () => void;
+  onCancelTest: () => void;
   onDeploy: () => void;
   onStop: () => void;
   onSpotlight: () => void;
@@ -104,6 +107,7 @@ export function EditorHeader(props: Props) {
           {t("deploy.stop")}
         </Button>
       )}
+      <TestButton onTest={props.onTest} onCancel={props.onCancelTest} />
       <Button leftSection={<IconRocket size={14} aria-hidden />} onClick={props.onDeploy}>
         {t("deploy.open")}
       </Button>

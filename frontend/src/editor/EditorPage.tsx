@@ -18,6 +18,15 @@ import { useCatalogue } from "../canvas/useCatalogue";
 import { useLiveCounts } from "../canvas/useLiveCounts";
 import { DeployDialog } from "../deploy/DeployDialog";
 import { useDeployment } from "../monitor/useDeployments";
+import { keptRows } from "../rehearsal/keepRows";
+import {
+  createRehearsalStore,
+  RehearsalContext,
+  useRehearsalStore,
+} from "../rehearsal/rehearsalStore";
+import { useCaseRuns } from "../rehearsal/useCases";
+import { useTest } from "../rehearsal/useTest";
+import { withTestProblems } from "../rehearsal/withTestProblems";
 import { Loading, Missing } from "../shell/Loading";
 import { sayError } from "../shell/say";
 import { useTitle } from "../shell/useTitle";
@@ -62,8 +71,10 @@ function Opened({
   catalogue: NonNullable<ReturnType<typeof useCatalogue>>;
 }) {
   const [store] = useState(() => createGraphStore(readGraph(pipeline.graph)));
+  const [checked] = useState(() => createCheckStore());
+  const [rehearsal] = useState(() => createRehearsalStore(keptRows(pipeline.id)));
   const [stores] = useState(() => ({
-    check: createCheckStore(),
+    check: withTestProblems(checked, rehearsal),
     live: createLiveStore(),
     selection: createSelectionStore(),
   }));
@@ -71,19 +82,28 @@ function Opened({
   return (
     <GraphStoreContext value={store}>
       <CanvasContext value={things}>
-        <ReactFlowProvider>
-          <Editor pipeline={pipeline} />
-        </ReactFlowProvider>
+        <RehearsalContext value={rehearsal}>
+          <ReactFlowProvider>
+            <Editor pipeline={pipeline} checked={checked} />
+          </ReactFlowProvider>
+        </RehearsalContext>
       </CanvasContext>
     </GraphStoreContext>
   );
 }
 
-function Editor({ pipeline }: { pipeline: Pipeline }) {
+interface EditorProps {
+  pipeline: Pipeline;
+  /** What the check says, before what a test adds to it. */
+  checked: ReturnType<typeof createCheckStore>;
+}
+
+function Editor({ pipeline, checked }: EditorProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const { catalogue, check, live, selection } = useCanvas();
+  const { catalogue, live, selection } = useCanvas();
+  const rehearsal = useRehearsalStore();
   const store = useGraphStore();
   const graph = useStore(store.state, (s) => s.graph);
   const editing = useEditing();
@@ -96,10 +116,18 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
   useTitle(name);
 
   const { autosave, save } = useSaved(pipeline, name, graph);
-  useCheckedGraph(graph, check);
+  useCheckedGraph(graph, checked);
   useClipboard(editing);
   const followed = useDeployment(pipeline.deployment?.id ?? null);
   useLiveCounts(live, followed.state);
+  const runs = useCaseRuns(pipeline.id, graph, autosave.flush);
+  const { test, cancel } = useTest({
+    pipeline: pipeline.id,
+    graph,
+    catalogue,
+    store: rehearsal,
+    showTab: setTab,
+  });
 
   const doors = useMemo(
     () => ({
@@ -110,6 +138,7 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
       },
       openHelp: () => setHelp(true),
       openDeploy: () => setDeploying(true),
+      test,
       showTab: setTab,
       save: () => void autosave.flush(),
       exportJson: () =>
@@ -119,7 +148,7 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
           JSON.stringify({ name, graph: store.graph() }, null, 1),
         ),
     }),
-    [autosave, store, pipeline.slug, name],
+    [autosave, store, pipeline.slug, name, test],
   );
   const actions = useActions(editing, doors);
 
@@ -171,6 +200,8 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
           deployment={followed.state}
           stopping={stopping}
           onProblems={() => setTab("problems")}
+          onTest={test}
+          onCancelTest={cancel}
           onDeploy={() => setDeploying(true)}
           onStop={() => void stop()}
           onSpotlight={actionSpotlight.open}
@@ -189,7 +220,11 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
         />
       </main>
       <Side editing={editing} selection={selection} />
-      <div className={styles.drawer} data-open={tab !== null}>
+      <div
+        className={styles.drawer}
+        data-open={tab !== null}
+        data-tall={tab === "rows" || tab === "cases"}
+      >
         <Drawer
           tab={tab}
           onTab={setTab}
@@ -197,6 +232,7 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
           name={name}
           pipeline={pipeline.id}
           save={autosave.flush}
+          runs={runs}
         />
       </div>
       <ActionSpotlight actions={actions} editing={editing} />
@@ -213,6 +249,7 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
           pipeline={pipeline.id}
           graph={graph}
           titleOf={titleOf}
+          runs={runs}
           deployedBefore={pipeline.deployment !== null}
           save={autosave.flush}
           onDeployed={(id) => {

@@ -33,6 +33,8 @@ import { select } from "../canvas/selectionStore";
 import type { KnownColumn } from "../form/FormContext";
 import { fieldAt, formSchema } from "../form/formSchema";
 import { fieldId, fieldless, StepForm } from "../form/StepForm";
+import { renameSource, useRehearsalStore } from "../rehearsal/rehearsalStore";
+import { StepRows } from "../rehearsal/StepRows";
 import { Help } from "../text/Help";
 import { Columns } from "./Columns";
 import styles from "./StepPanel.module.css";
@@ -147,6 +149,7 @@ function OneStep({ step, type, editing }: { step: Step; type: StepType; editing:
           onChange={change}
         />
       </div>
+      <StepRows step={step} type={type} />
       {type.inputs.length > 0 && inflow.columns.length > 0 && (
         <section className={styles.section}>
           <h3>{t("panel.columnsIn")}</h3>
@@ -225,6 +228,7 @@ function Names({ step, type }: { step: Step; type: StepType }) {
   const { t } = useTranslation();
   const { selection } = useCanvas();
   const store = useGraphStore();
+  const rehearsal = useRehearsalStore();
   const [id, setId] = useState(step.id);
   const wrong = idProblem(store.graph(), step.id, id);
 
@@ -232,6 +236,7 @@ function Names({ step, type }: { step: Step; type: StepType }) {
     if (wrong) return setId(step.id);
     if (id === step.id) return;
     store.change((graph) => changeId(graph, step.id, id));
+    renameSource(rehearsal, step.id, id);
     select(selection, [id]);
   }
 

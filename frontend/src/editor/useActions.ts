@@ -22,6 +22,7 @@ export interface Doors {
   openAddStep: () => void;
   openHelp: () => void;
   openDeploy: () => void;
+  test: () => void;
   showTab: (tab: DrawerTab) => void;
   save: () => void;
   exportJson: () => void;
@@ -52,9 +53,13 @@ export function useActions(editing: Editing, doors: Doors): Action[] {
       action("deleteReconnect", "mod+Delete,mod+Backspace", () => editing.remove(true)),
       action("tidy", "shift+L", () => void editing.tidy()),
       action("fit", "shift+F", editing.showAll),
-      action("deploy", "mod+Enter", doors.openDeploy),
+      // Bound where testing is, since it works while rows are typed, too.
+      action("test", "mod+Enter", doors.test, true),
+      action("deploy", "mod+shift+Enter", doors.openDeploy),
       action("save", "mod+S", doors.save),
       action("problems", undefined, () => doors.showTab("problems")),
+      action("rows", undefined, () => doors.showTab("rows")),
+      action("cases", undefined, () => doors.showTab("cases")),
       action("plan", undefined, () => doors.showTab("plan")),
       action("code", undefined, () => doors.showTab("code")),
       action("exportJson", undefined, doors.exportJson),

@@ -1,0 +1,103 @@
+import { Alert, Button } from "@mantine/core";
+import { IconAlertTriangle, IconDeviceFloppy, IconX } from "@tabler/icons-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { Step } from "../api/graph";
+import { useCanvas } from "../canvas/CanvasContext";
+import { useGraph } from "../canvas/graphStore";
+import { count } from "../text/count";
+import { sourcesOf } from "./columnsOf";
+import styles from "./Rehearsal.module.css";
+import { forgetResult, useRehearsal, useRehearsalStore } from "./rehearsalStore";
+import { SaveCase } from "./SaveCase";
+import { SourceRows } from "./SourceRows";
+
+interface Props {
+  pipeline: string;
+  save: () => Promise<boolean>;
+}
+
+/** The rows to test with, by source, and what came of the newest test in one line. */
+export function RowsTab({ pipeline, save }: Props) {
+  const { t } = useTranslation();
+  const { catalogue } = useCanvas();
+  const graph = useGraph((g) => g);
+  const kept = useRehearsal((s) => s.kept);
+  const sources = sourcesOf(graph, catalogue);
+  if (sources.length === 0) return <p className={styles.nothing}>{t("rehearsal.noSources")}</p>;
+  return (
+    <div className={styles.tab} data-testid="rows-tab">
+      <Outcome pipeline={pipeline} save={save} sources={sources} />
+      {!kept && (
+        <Alert color="yellow" icon={<IconAlertTriangle size={17} />} p="xs">
+          {t("rehearsal.notKept")}
+        </Alert>
+      )}
+      {sources.map((step) => (
+        <SourceRows key={step.id} step={step} />
+      ))}
+    </div>
+  );
+}
+
+function Outcome({ pipeline, save, sources }: Props & { sources: Step[] }) {
+  const { t } = useTranslation();
+  const store = useRehearsalStore();
+  const { result, failed, outdated, problems, rows } = useRehearsal((s) => s);
+  const [saving, setSaving] = useState(false);
+  if (failed !== null)
+    return (
+      <Alert color="red" icon={<IconAlertTriangle size={17} />} p="xs" title={failed}>
+        {problems.map(({ step, message }) => (
+          <div key={`${step} ${message}`}>{message}</div>
+        ))}
+      </Alert>
+    );
+  if (result === null) {
+    const some = sources.some(({ id }) => (rows[id] ?? []).length > 0);
+    return <p className={styles.hint}>{t(some ? "rehearsal.ready" : "rehearsal.begin")}</p>;
+  }
+  const letters = result.dead_letters.length;
+  return (
+    <div className={styles.outcome} data-testid="outcome">
+      <span>
+        {t(outdated ? `rehearsal.outdated.${outdated}` : "rehearsal.tested")}
+        {letters > 0 && ` · ${t("rehearsal.deadLetters", { count: letters })}`}
+        {problems.length > 0 && ` · ${t("canvas.problems", { count: problems.length })}`}
+      </span>
+      <Button
+        size="compact-xs"
+        variant="default"
+        leftSection={<IconDeviceFloppy size={13} aria-hidden />}
+        disabled={outdated !== null}
+        title={outdated ? t("rehearsal.saveNeedsTest") : undefined}
+        onClick={() => setSaving(true)}
+      >
+        {t("rehearsal.saveCase")}
+      </Button>
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        color="gray"
+        leftSection={<IconX size={13} aria-hidden />}
+        onClick={() => forgetResult(store)}
+      >
+        {t("rehearsal.forget")}
+      </Button>
+      {saving && (
+        <SaveCase
+          pipeline={pipeline}
+          result={result}
+          save={save}
+          onClose={() => setSaving(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** How many rows, in words. */
+export function useRowCount(): (rows: number) => string {
+  const { t } = useTranslation();
+  return (rows) => t("rehearsal.rows", { count: rows, shown: count(rows) });
+}

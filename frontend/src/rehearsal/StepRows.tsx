@@ -1,0 +1,95 @@
+import { useTranslation } from "react-i18next";
+import type { Step } from "../api/graph";
+import type { StepType } from "../api/stepTypes";
+import { useCanvas, useCheck } from "../canvas/CanvasContext";
+import { useGraph } from "../canvas/graphStore";
+import { inputOf, inputsOf } from "../canvas/ports";
+import { count } from "../text/count";
+import styles from "./Rehearsal.module.css";
+import { ResultRows } from "./ResultRows";
+import { useRehearsal } from "./rehearsalStore";
+import { useTitleOf } from "./useTitleOf";
+
+/** The rows that came into a step and out of it in the newest test; nothing before there is one. */
+export function StepRows({ step, type }: { step: Step; type: StepType }) {
+  const { t } = useTranslation();
+  const { catalogue } = useCanvas();
+  const graph = useGraph((g) => g);
+  const known = useCheck((s) => s.steps);
+  const result = useRehearsal((s) => s.result);
+  const outdated = useRehearsal((s) => s.outdated);
+  const titleOf = useTitleOf();
+  if (result === null) return null;
+  const inputs = inputsOf(step, type);
+  const arriving = graph.edges.filter((edge) => edge.to === step.id);
+  const letters = result.dead_letters
+    .filter((letter) => letter._step === step.id)
+    .map(({ _step, ...letter }) => letter);
+  const isBranch = (id: string) =>
+    Boolean(catalogue.get(graph.steps.find((s) => s.id === id)?.type ?? "")?.outputs_from);
+  const gave = result.steps[step.id];
+  return (
+    <div data-testid="step-rows">
+      {outdated && <p className={styles.hint}>{t(`rehearsal.outdated.${outdated}`)}</p>}
+      {arriving.map((edge) => {
+        const came = result.steps[edge.from];
+        if (!came) return null;
+        const from =
+          inputs.length > 1 || arriving.length > 1
+            ? t("rehearsal.inFrom", { input: inputOf(edge, inputs), step: titleOf(edge.from) })
+            : t("rehearsal.in");
+        return (
+          <Section
+            key={`${edge.from} ${edge.output} ${edge.port}`}
+            title={from}
+            rows={came.rows}
+            all={came.count}
+            keys={known[edge.from]?.key}
+            note={isBranch(edge.from) ? t("rehearsal.allBranches") : undefined}
+          />
+        );
+      })}
+      {gave && (
+        <Section
+          title={t(type.group === "Sinks" ? "rehearsal.written" : "rehearsal.out")}
+          rows={gave.rows}
+          all={gave.count}
+          keys={[...(known[step.id]?.key ?? []), ...(type.group === "Sinks" ? ["_key"] : [])]}
+        />
+      )}
+      {letters.length > 0 && (
+        <Section
+          title={t("rehearsal.deadLettersTitle")}
+          rows={letters}
+          all={letters.length}
+          keys={["_key"]}
+        />
+      )}
+    </div>
+  );
+}
+
+interface SectionProps {
+  title: string;
+  rows: Record<string, unknown>[];
+  all: number;
+  keys?: string[];
+  note?: string;
+}
+
+function Section({ title, rows, all, keys, note }: SectionProps) {
+  const { t } = useTranslation();
+  return (
+    <section className={styles.section} aria-label={title}>
+      <h3>
+        {title} <span className={styles.soft}>{count(all)}</span>
+      </h3>
+      {note && <p className={styles.hint}>{note}</p>}
+      {rows.length === 0 ? (
+        <p className={styles.hint}>{t("rehearsal.none")}</p>
+      ) : (
+        <ResultRows rows={rows} all={all} keys={keys} label={title} />
+      )}
+    </section>
+  );
+}
