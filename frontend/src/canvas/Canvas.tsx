@@ -17,6 +17,7 @@ import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useSta
 import { useTranslation } from "react-i18next";
 import { useStore } from "zustand";
 import type { Position } from "../api/graph";
+import { RenameNotice } from "../form/RenameNotice";
 import styles from "./Canvas.module.css";
 import { useCanvas } from "./CanvasContext";
 import { whyNot } from "./connectionRules";
@@ -248,6 +249,7 @@ export function Canvas({ onAskForStep, onOpenStep, minimap = true }: Props) {
         {minimap && <MiniMap pannable zoomable style={{ width: 150, height: 92 }} />}
       </ReactFlow>
       {!readOnly && <RefusalNotice frame={frame} />}
+      {!readOnly && <RenameNotice />}
       {graph.steps.length === 0 && !readOnly && (
         <div className={styles.empty}>
           <strong>{t("canvas.emptyTitle")}</strong>

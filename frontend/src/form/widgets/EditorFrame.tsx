@@ -47,6 +47,7 @@ export function editorProps(field: WidgetProps) {
     label: aria ?? label ?? "",
     value: String(field.value ?? ""),
     invalid: error !== undefined,
+    sentences: field.rawErrors ?? [],
     onChange: (next: string) => field.onChange(next || undefined),
   };
 }

@@ -3,19 +3,24 @@ import { sql } from "@codemirror/lang-sql";
 import { EditorView } from "@codemirror/view";
 import { useComputedColorScheme } from "@mantine/core";
 import CodeMirror from "@uiw/react-codemirror";
-import { useMemo } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { KnownColumn } from "../FormContext";
-import { completeSql, SPARK } from "./completeSql";
+import { completeSql, type Known, SPARK } from "./completeSql";
+import { faultMarks, setSentences } from "./faultMarks";
+import { useFunctions } from "./functions";
+import { sqlHelp } from "./sqlHelp";
 
 interface Props {
   id: string;
   label: string;
   value: string;
   columns: KnownColumn[];
-  /** For a whole query: what it can read from. */
-  inputs?: string[];
+  /** For a whole query: what it can read from, the columns by input. */
+  inputs?: Record<string, KnownColumn[]>;
   placeholder?: string;
   invalid: boolean;
+  /** What the check says of the text, as sentences. */
+  sentences: string[];
   onChange: (value: string) => void;
 }
 
@@ -27,7 +32,10 @@ const SETUP = {
   autocompletion: false,
 };
 
-/** Spark SQL with highlighting and completion. A module of its own, so that it loads when needed. */
+/**
+ * Spark SQL with highlighting, completion, help with functions, and what is wrong underlined. A
+ * module of its own, so that it loads when needed.
+ */
 export default function SqlEditor({
   id,
   label,
@@ -36,30 +44,44 @@ export default function SqlEditor({
   inputs,
   placeholder,
   invalid,
+  sentences,
   onChange,
 }: Props) {
   const scheme = useComputedColorScheme("light");
-  // Lists that are made anew with the same names in them must not set the editor up anew.
-  const known = JSON.stringify([columns, inputs]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: they are told apart by what they say
+  const functions = useFunctions();
+  const [view, setView] = useState<EditorView | null>(null);
+  // Read when they are wanted: an answer of the check must not set up anew what is being typed in.
+  const known = useRef<Known>({ columns, functions, inputs });
+  const isInvalid = useRef(invalid);
+  useEffect(() => {
+    known.current = { columns, functions, inputs };
+  }, [columns, functions, inputs]);
   const extensions = useMemo(
     () => [
       sql({ dialect: SPARK }),
       EditorView.lineWrapping,
-      autocompletion({ override: [completeSql(columns, inputs)], icons: false }),
-      EditorView.contentAttributes.of({
+      autocompletion({ override: [completeSql(() => known.current)], icons: false }),
+      sqlHelp(() => known.current),
+      faultMarks,
+      EditorView.contentAttributes.of(() => ({
         id: `${id}-editor`,
         "aria-label": label,
-        "aria-invalid": String(invalid),
+        "aria-invalid": String(isInvalid.current),
         spellcheck: "false",
-      }),
+      })),
     ],
-    [id, label, known, invalid],
+    [id, label],
   );
+  const said = sentences.join("\n");
+  useEffect(() => {
+    isInvalid.current = invalid;
+    view?.dispatch({ effects: setSentences.of(said ? said.split("\n") : []) });
+  }, [view, invalid, said]);
   return (
     <CodeMirror
       value={value}
       onChange={onChange}
+      onCreateEditor={setView}
       extensions={extensions}
       basicSetup={SETUP}
       indentWithTab={false}

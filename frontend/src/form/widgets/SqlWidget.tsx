@@ -14,7 +14,7 @@ export function SqlWidget(props: WidgetProps) {
       <SqlEditor
         {...editorProps(props)}
         columns={columns}
-        inputs={Object.keys(byPort)}
+        inputs={byPort}
         placeholder={placeholderOf(props)}
       />
     </EditorFrame>

@@ -1,57 +1,53 @@
-/** Functions worth offering while an expression is typed: name, arguments, what it gives. */
-export const FUNCTIONS: [string, string, string][] = [
-  ["abs", "x", "The distance from zero."],
-  ["array", "x, …", "An array of these values."],
-  ["array_contains", "array, x", "Whether the array has this value."],
-  ["ceil", "x", "The next whole number upwards."],
-  ["coalesce", "x, …", "The first value that is not null."],
-  ["concat", "text, …", "The texts one after another."],
-  ["concat_ws", "separator, text, …", "The texts with a separator between."],
-  ["contains", "text, part", "Whether the text has this part."],
-  ["current_timestamp", "", "The time at which the batch began."],
-  ["date_format", "time, pattern", "A time as text: yyyy-MM-dd HH:mm."],
-  ["date_trunc", "unit, time", "A time cut down to 'hour', 'day', …"],
-  ["dayofweek", "date", "1 is Sunday."],
-  ["element_at", "array, n", "The n-th element, counted from 1."],
-  ["endswith", "text, end", "Whether the text ends so."],
-  ["floor", "x", "The next whole number downwards."],
-  ["from_json", "text, schema", "JSON text as a struct."],
-  ["from_unixtime", "seconds", "Seconds since 1970 as text."],
-  ["get_json_object", "text, path", "One value of JSON text: '$.user.name'."],
-  ["greatest", "x, …", "The largest of the values."],
-  ["hash", "x, …", "A number that is the same for the same values."],
-  ["hour", "time", "The hour of a time, 0 to 23."],
-  ["if", "condition, then, else", "One value or the other."],
-  ["initcap", "text", "Each Word With A Capital."],
-  ["instr", "text, part", "Where the part begins, 0 if nowhere."],
-  ["isnan", "x", "Whether a number is not one."],
-  ["least", "x, …", "The smallest of the values."],
-  ["length", "text", "How many characters."],
-  ["lower", "text", "All in small letters."],
-  ["map_keys", "map", "The keys as an array."],
-  ["md5", "text", "A checksum of 32 characters."],
-  ["minute", "time", "The minute of a time."],
-  ["named_struct", "name, x, …", "A struct of named values."],
-  ["nullif", "x, y", "Null if both are equal, else the first."],
-  ["rand", "", "A random number between 0 and 1."],
-  ["regexp_extract", "text, pattern, group", "What a group of the pattern matches."],
-  ["regexp_replace", "text, pattern, by", "Every match of the pattern replaced."],
-  ["replace", "text, part, by", "Every such part replaced."],
-  ["round", "x, digits", "Rounded to so many digits."],
-  ["sha2", "text, bits", "A checksum; 256 bits are usual."],
-  ["size", "array", "How many elements."],
-  ["split", "text, pattern", "The text cut at each match, as an array."],
-  ["sqrt", "x", "The square root."],
-  ["startswith", "text, begin", "Whether the text begins so."],
-  ["substring", "text, from, length", "A part of the text, counted from 1."],
-  ["to_date", "text, pattern", "Text as a date."],
-  ["to_json", "struct", "A struct as JSON text."],
-  ["to_timestamp", "text, pattern", "Text as a time."],
-  ["trim", "text", "Without blanks at both ends."],
-  ["try_cast", "x as type", "Another type, null where it can't be."],
-  ["try_divide", "x, y", "A quotient, null where y is zero."],
-  ["unix_timestamp", "time", "Seconds since 1970."],
-  ["upper", "text", "All in capitals."],
-  ["uuid", "", "A new identifier for each row."],
-  ["year", "date", "The year of a date."],
-];
+import { useQuery } from "@tanstack/react-query";
+import { type FunctionOut, listFunctions } from "../../api/client";
+
+export type SqlFunction = FunctionOut;
+
+const NONE: SqlFunction[] = [];
+// Those that look at many rows; aggregate steps offer them, expressions can't call them.
+const AGGREGATES = "agg_funcs";
+
+/** The functions that expressions may call, in the words of Spark. */
+export function useFunctions(): SqlFunction[] {
+  return useAll((f) => f.group !== AGGREGATES);
+}
+
+/** The functions that aggregate steps offer. */
+export function useAggregates(): SqlFunction[] {
+  return useAll((f) => f.group === AGGREGATES);
+}
+
+function useAll(wanted: (f: SqlFunction) => boolean): SqlFunction[] {
+  const { data } = useQuery({
+    queryKey: ["functions"],
+    queryFn: () => listFunctions(),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return data?.filter(wanted) ?? NONE;
+}
+
+/** The arguments of a signature: `["str", "pos[, len"]` is told apart where commas stand. */
+export function argumentsOf(signature: string): string[] {
+  const inside = /^[^(]*\((.*)\)[^)]*$/s.exec(signature)?.[1] ?? "";
+  const found: string[] = [];
+  let at = "";
+  let depth = 0;
+  for (const char of inside) {
+    if (char === "(" || char === "<") depth++;
+    if (char === ")" || char === ">") depth--;
+    if (char === "," && depth === 0) {
+      found.push(at);
+      at = "";
+    } else at += char;
+  }
+  if (at.trim() !== "") found.push(at);
+  return found;
+}
+
+/** The arguments that must be given, by names that a template can hold. */
+export function neededArguments(signature: string): string[] {
+  const needed = signature.replace(/\s*\[.*\](?=\)|$)/s, "");
+  return argumentsOf(needed)
+    .map((argument) => argument.replace(/[^\w ]/g, "").trim())
+    .filter((argument) => argument !== "");
+}

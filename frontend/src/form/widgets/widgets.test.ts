@@ -2,37 +2,77 @@ import { CompletionContext } from "@codemirror/autocomplete";
 import { EditorState } from "@codemirror/state";
 import { expect, test } from "vitest";
 import { prune } from "../prune";
-import { completeSql, quoted } from "./completeSql";
+import { completeSql } from "./completeSql";
 import { offers } from "./DurationWidget";
+import { neededArguments } from "./functions";
+import { fieldsOf } from "./structFields";
 
-function labels(text: string, explicit = false) {
+const FUNCTIONS = [
+  {
+    name: "split",
+    signature: "split(str, regex, limit)",
+    summary: "Splits str.",
+    group: "string_funcs",
+    example: null,
+  },
+];
+
+function found(text: string, explicit = false) {
   const state = EditorState.create({ doc: text });
-  const complete = completeSql([
-    { name: "product", type: "string" },
-    { name: "unit price", type: "double" },
-  ]);
+  const complete = completeSql(() => ({
+    columns: [
+      { name: "product", type: "string" },
+      { name: "unit price", type: "double" },
+      { name: "user", type: "struct<name:string,`home town`:struct<city:string>>" },
+      { name: "_key", type: "string" },
+    ],
+    functions: FUNCTIONS,
+    inputs: text.startsWith("select") ? { rows: [{ name: "id", type: "int" }] } : undefined,
+  }));
   return complete(new CompletionContext(state, text.length, explicit));
 }
 
 test("columns and functions are offered for the word being typed", () => {
-  const found = labels("lower(pro");
-  expect(found?.from).toBe(6);
-  expect(found?.options.find((o) => o.label === "product")).toMatchObject({ detail: "string" });
-  expect(found?.options.find((o) => o.label === "split")).toMatchObject({
-    detail: "(text, pattern)",
-  });
+  const options = found("lower(pro")?.options ?? [];
+  expect(found("lower(pro")?.from).toBe(6);
+  const boost = (name: string) => options.find((o) => o.label === name)?.boost ?? 0;
+  expect(options.find((o) => o.label === "product")).toMatchObject({ detail: "string" });
+  expect(options.find((o) => o.label === "split")).toMatchObject({ detail: "(str, regex, limit)" });
+  expect(boost("product")).toBeGreaterThan(boost("split"));
+  expect(boost("split")).toBeGreaterThan(boost("_key"));
 });
 
-test("nothing is offered after a blank unless asked for", () => {
-  expect(labels("a > ")).toBeNull();
-  expect(labels("a > ", true)?.options.length).toBeGreaterThan(10);
+test("nothing is offered after a blank unless asked for, nor inside of a text", () => {
+  expect(found("a > ")).toBeNull();
+  expect(found("a > ", true)?.options.length).toBeGreaterThan(10);
+  expect(found("a > 'pro", true)).toBeNull();
 });
 
 test.each([
-  ["product", "product"],
-  ["unit price", "`unit price`"],
-  ["a`b", "`a``b`"],
-])("%s is written %s", (name, text) => expect(quoted(name)).toBe(text));
+  ["user.", ["name", "home town"]],
+  ["lower(user.na", ["name", "home town"]],
+  ["user.`home town`.", ["city"]],
+  ["select r. from rows r".slice(0, 9), null],
+  ["select rows.", ["id"]],
+  ["product.", null],
+])("behind %s stand %j", (text, names) =>
+  expect(found(text)?.options.map(({ label }) => label) ?? null).toEqual(names),
+);
+
+test.each([
+  ["array<struct<a:int,b:map<string,int>>>", ["a array<int>", "b array<map<string,int>>"]],
+  ["struct<a:decimal(10,2),`x,y`:int>", ["a decimal(10,2)", "x,y int"]],
+  ["string", []],
+])("the fields of %s are %j", (type, fields) =>
+  expect(fieldsOf(type).map((f) => `${f.name} ${f.type}`)).toEqual(fields),
+);
+
+test.each([
+  ["substring(str, pos[, len])", ["str", "pos"]],
+  ["concat(col1, col2, ..., colN)", ["col1", "col2", "colN"]],
+  ["now()", []],
+  ["try_cast(expr AS type)", ["expr AS type"]],
+])("%s needs %j", (signature, names) => expect(neededArguments(signature)).toEqual(names));
 
 test.each([
   ["1", ["1 second", "1 minute", "1 hour", "1 day"]],

@@ -1,0 +1,36 @@
+import { Button } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { readMistake } from "../mistake";
+
+interface Props {
+  sentences: string[];
+  /** The value of the field with a name in it replaced; null where it does not have that name. */
+  mend: (wrong: string, right: string) => unknown;
+  onMend: (value: unknown) => void;
+}
+
+/** What is wrong with a field; what was perhaps meant is one click away. */
+export function Sentences({ sentences, mend, onMend }: Props) {
+  const { t } = useTranslation();
+  return sentences.map((sentence) => {
+    const mistake = readMistake(sentence);
+    const right = mistake?.right;
+    const mended = mistake && right ? mend(mistake.wrong, right) : null;
+    return (
+      <span key={sentence} style={{ display: "block" }}>
+        {sentence}{" "}
+        {mended !== null && right && (
+          <Button
+            variant="light"
+            size="compact-xs"
+            my={2}
+            data-testid="use-suggestion"
+            onClick={() => onMend(mended)}
+          >
+            {t("form.use", { name: right })}
+          </Button>
+        )}
+      </span>
+    );
+  });
+}

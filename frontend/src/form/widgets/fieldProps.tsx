@@ -1,0 +1,52 @@
+import type { WidgetProps } from "@rjsf/utils";
+import { mended } from "../mistake";
+import { quoted } from "../sqlTokens";
+import { Sentences } from "./Sentences";
+
+/** What every Mantine input of the form takes from rjsf: label, help, error, id. */
+export function fieldProps(props: WidgetProps) {
+  const { id, label, hideLabel, required, schema, options, rawErrors, onChange } = props;
+  const aria = options["aria-label"];
+  return {
+    id,
+    label: hideLabel ? undefined : label,
+    "aria-label": hideLabel ? (typeof aria === "string" ? aria : label) : undefined,
+    description: hideLabel ? undefined : schema.description,
+    error: rawErrors?.length ? (
+      <Sentences
+        sentences={rawErrors}
+        mend={(wrong, right) => mend(props, wrong, right)}
+        onMend={onChange}
+      />
+    ) : undefined,
+    withAsterisk: required && !hideLabel,
+  };
+}
+
+/** A field's value with a name in it replaced; null where it does not have that name. */
+function mend({ value, schema }: WidgetProps, wrong: string, right: string): unknown {
+  const isWrong = (name: unknown) =>
+    typeof name === "string" && name.toLowerCase() === wrong.toLowerCase();
+  if (Array.isArray(value))
+    return value.some(isWrong) ? value.map((name) => (isWrong(name) ? right : name)) : null;
+  if (typeof value !== "string") return null;
+  if (schema.format !== "expression" && schema.format !== "sql")
+    return isWrong(value) ? right : null;
+  // Of `user.nam` Spark suggests `user.name`, whose parts are names each.
+  const parts = wrong.includes(".") ? right.split(".") : [right];
+  return mended(value, wrong, parts.map(quoted).join("."));
+}
+
+/** What a field is worth while it is left empty, as text for its placeholder. */
+export function placeholderOf({ schema, placeholder }: WidgetProps): string | undefined {
+  const shown = (schema as { shownDefault?: unknown }).shownDefault;
+  if (shown !== undefined && typeof shown !== "object") return String(shown);
+  const example = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
+  if (example !== undefined) return String(example);
+  return placeholder || undefined;
+}
+
+/** The value, or what it is worth while it is left empty. */
+export function valueOrDefault({ value, schema }: WidgetProps): unknown {
+  return value ?? (schema as { shownDefault?: unknown }).shownDefault;
+}
