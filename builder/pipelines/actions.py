@@ -1,7 +1,7 @@
 """Every write to pipelines, their versions and test cases."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -206,23 +206,21 @@ def run_test_cases(
         cases = cases.filter(pk__in=wanted)
         if missing := wanted - set(cases.values_list("pk", flat=True)):
             raise Refused(404, f"There is no test case {min(missing)} in this pipeline.")
-    return try_test_cases(cases, pipeline.graph if graph is None else graph, by_worker)
+    return list(try_test_cases(cases, pipeline.graph if graph is None else graph, by_worker))
 
 
 def try_test_cases(
     cases: Iterable[TestCase], graph: dict[str, Any], rehearse: Rehearse
-) -> list[Outcome]:
+) -> Iterator[Outcome]:
     """Run each test case on the graph, and remember of each what came of it."""
     hash_ = read_graph(graph).hash()
-    outcomes = []
     for case in cases:
         outcome = run_test_case(case, graph, rehearse)
         # Of one that was changed meanwhile it says nothing.
         TestCase.objects.filter(pk=case.pk, updated_at=case.updated_at).update(
             last_passed=outcome.passed, last_at=timezone.now(), last_hash=hash_
         )
-        outcomes.append(outcome)
-    return outcomes
+        yield outcome
 
 
 def _refuse_taken(pipeline: Pipeline, name: str) -> None:
