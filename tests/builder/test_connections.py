@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +143,78 @@ def test_a_sample_of_anything_else(api: Any, cluster: Connection, broker: str) -
     api.get(f"{path}/nothing/sample", 404)
     api.get(f"{path}/mixed/sample?limit=0", 422)
     assert api.call("GET", f"{path}/a%20b/sample").status_code == 422
+
+
+def test_records_are_rows_to_rehearse_with(api: Any, cluster: Connection, broker: str) -> None:
+    path = f"/connections/{cluster.pk}/topics"
+    api.post(path, {"topic": "taken", "partitions": 1}, 201)
+    large = {"a": "x" * 50_000}
+    odd = ['{"_id": 1}', "plain", "[1]", '{"a": NaN}', '{"a": "\\ud800"}', "[" * 5000, ""]
+    produce(
+        broker, "taken",
+        ("k", b'{"a": 1, "b": {"c": [1.50, null]}}'), (None, json.dumps(large).encode()),
+        ("gone", None), *((None, text.encode()) for text in odd),
+    )  # fmt: skip
+    answer = api.get(f"{path}/taken/sample")
+    assert answer["format"] == "text"
+    records = answer["records"]
+    times = [record.pop("_timestamp") for record in records]
+    assert times == [row["_timestamp"] for row in answer["rows"]]
+    assert datetime.fromisoformat(times[0]).tzinfo is not None
+    assert records[:3] == [
+        {"a": 1, "b": {"c": [1.5, None]}, "_key": "k"},
+        {**large, "_key": None},
+        {"_key": "gone", "_deleted": True},
+    ]
+    assert records[3:] == [{"value": text, "_key": None} for text in odd]
+    assert len(answer["rows"][1]["_value"]) == 10_000
+    told = api.get(f"{path}/taken/sample?format=text&limit=10")["records"]
+    assert told[0]["value"] == '{"a": 1, "b": {"c": [1.50, null]}}'
+    assert (told[2]["_deleted"], "value" in told[2]) == (True, False)
+
+
+def test_large_json_is_json(api: Any, cluster: Connection, broker: str) -> None:
+    path = f"/connections/{cluster.pk}/topics"
+    api.post(path, {"topic": "large", "partitions": 1}, 201)
+    value = json.dumps({"n": 1, "text": "ü" * 450_000}, ensure_ascii=False).encode()
+    produce(broker, "large", *[(None, value)] * 12)
+    answer = api.get(f"{path}/large/sample")
+    assert answer["format"] == "json"
+    assert len(answer["records"]) == 9, "no more than 8 MB are answered at once"
+    assert [row["_offset"] for row in answer["rows"]] == list(range(3, 12))
+    answer = api.get(f"{path}/large/sample?since=2000-01-01T00:00:00Z")
+    assert [row["_offset"] for row in answer["rows"]] == list(range(9))
+
+
+def test_a_sample_since_a_time(api: Any, cluster: Connection, broker: str) -> None:
+    path = f"/connections/{cluster.pk}/topics"
+    api.post(path, {"topic": "timed", "partitions": 3}, 201)
+    start = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    producer = Producer({"bootstrap.servers": broker})
+    for n in range(300):
+        at = int((start + timedelta(seconds=n)).timestamp() * 1000)
+        producer.produce("timed", json.dumps({"n": n}), partition=n % 3, timestamp=at)
+    # One that came late stands behind younger ones.
+    late = int((start - timedelta(hours=1)).timestamp() * 1000)
+    producer.produce("timed", json.dumps({"n": -1}), partition=0, timestamp=late)
+    assert producer.flush(10) == 0
+
+    def taken(query: str) -> list[int]:
+        return [record["n"] for record in api.get(f"{path}/timed/sample?{query}")["records"]]
+
+    assert taken("since=2026-05-01T12:01:40Z&limit=5") == [100, 101, 102, 103, 104]
+    assert taken("since=2026-05-01T14:01:40%2B02:00&limit=2") == [100, 101]
+    assert taken("since=2026-05-01T12:01:39.500&limit=2") == [100, 101]
+    assert taken("since=2026-05-01T12:04:58Z&limit=50") == [298, 299]
+    assert taken("since=2026-05-01T10:00:00Z&limit=2") == [0, 1], "in the order of the topic"
+    assert taken("since=2026-05-01T12:01:40Z&limit=1000") == list(range(100, 300))
+    assert taken("since=1900-01-01T00:00:00Z&limit=1") == [0]
+    assert taken("since=2026-05-02T00:00:00Z") == []
+    assert taken("since=9999-12-31T23:59:59Z") == []
+    assert taken("limit=2") == [298, 299]
+    assert len(taken("limit=1000")) == 301
+    for wrong in ("since=yesterday", "limit=1001", "format=csv"):
+        api.get(f"{path}/timed/sample?{wrong}", 422)
 
 
 @pytest.mark.parametrize(
