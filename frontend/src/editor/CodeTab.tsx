@@ -1,12 +1,13 @@
 import { Button, CopyButton } from "@mantine/core";
 import { IconCheck, IconCopy, IconDownload } from "@tabler/icons-react";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useCheck } from "../canvas/CanvasContext";
+import { useCheck, useSelection } from "../canvas/CanvasContext";
 import { meaning } from "../canvas/editGraph";
 import { useGraph } from "../canvas/graphStore";
 import { download } from "../text/download";
 import styles from "./Drawer.module.css";
+import { statementsOf } from "./statements";
 import { useProgram } from "./useCheckedGraph";
 
 const PythonView = lazy(() => import("./PythonView"));
@@ -15,15 +16,22 @@ const PythonView = lazy(() => import("./PythonView"));
 export function CodeTab({ name }: { name: string }) {
   const { t } = useTranslation();
   const said = useGraph((graph) => JSON.stringify(meaning(graph)));
-  const sound = useCheck((s) => !s.checking && !s.problems.some((p) => p.severity === "error"));
-  const program = useProgram(said, sound);
-  if (!program.data)
+  const sound = useCheck((s) => !s.problems.some((p) => p.severity === "error"));
+  const checking = useCheck((s) => s.checking);
+  const program = useProgram(said, sound && !checking);
+  const newest = program.data?.script;
+  const [shown, setShown] = useState(newest);
+  useEffect(() => {
+    if (newest !== undefined) setShown(newest);
+  }, [newest]);
+  // While the next one is being compiled, the one before is better to read than nothing.
+  const script = newest ?? (sound && !program.error ? shown : undefined);
+  if (script === undefined)
     return (
       <p className={styles.nothing}>
         {program.error ? program.error.message : sound ? t("code.compiling") : t("code.unsound")}
       </p>
     );
-  const { script } = program.data;
   return (
     <div className={styles.code} data-testid="code">
       <div className={styles.tools}>
@@ -49,10 +57,20 @@ export function CodeTab({ name }: { name: string }) {
         </Button>
       </div>
       <Suspense fallback={<pre style={{ margin: 12 }}>{script}</pre>}>
-        <PythonView script={script} label={t("drawer.code")} />
+        <Program script={script} />
       </Suspense>
     </div>
   );
+}
+
+/** The program, following the selected step. */
+function Program({ script }: { script: string }) {
+  const { t } = useTranslation();
+  const chosen = useSelection((s) => (s.steps.length === 1 ? s.steps[0] : undefined));
+  const steps = useGraph((graph) => graph.steps);
+  const ids = steps.map(({ id }) => id);
+  const marked = chosen === undefined ? [] : statementsOf(script, chosen, ids);
+  return <PythonView script={script} label={t("drawer.code")} marked={marked} />;
 }
 
 function slug(name: string): string {

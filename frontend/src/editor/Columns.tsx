@@ -2,22 +2,27 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { KnownColumn } from "../form/FormContext";
-import styles from "./StepPanel.module.css";
+import styles from "./Columns.module.css";
+import { type ComparedColumn, compareColumns } from "./compareColumns";
 
 interface Props {
   columns: KnownColumn[];
   keys?: string[];
-  /** The columns before this step: those that are new or of another type are marked. */
+  /** The columns before this step: what was added, removed or retyped since is marked. */
   before?: KnownColumn[];
 }
+
+const SIGNS = { added: "+", removed: "−", retyped: "≠", same: "" };
 
 /** Columns with their types; the ones a source adds by itself (`_…`) only when asked for. */
 export function Columns({ columns, keys = [], before }: Props) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
-  const own = columns.filter((column) => !column.name.startsWith("_"));
-  const hidden = columns.length - own.length;
-  const types = before && new Map(before.map((column) => [column.name, column.type]));
+  const compared = compareColumns(before ?? columns, columns);
+  const own = compared.filter(({ name }) => !name.startsWith("_"));
+  const hidden = compared.length - own.length;
+  const shown = all ? compared : own;
+  if (shown.length === 0 && hidden === 0) return <p className={styles.none}>{t("columns.none")}</p>;
   return (
     <>
       <table className={styles.columns}>
@@ -28,21 +33,9 @@ export function Columns({ columns, keys = [], before }: Props) {
           </tr>
         </thead>
         <tbody>
-          {(all ? columns : own).map(({ name, type }) => {
-            const changed = types && (!types.has(name) || types.get(name) !== type);
-            return (
-              <tr key={name} className={changed ? styles.added : undefined}>
-                <td>
-                  {changed && <span className="visually-hidden">{t("columns.changed")} </span>}
-                  {name}
-                </td>
-                <td>
-                  {type ?? t("columns.unknown")}
-                  {keys.includes(name) && ` · ${t("columns.key")}`}
-                </td>
-              </tr>
-            );
-          })}
+          {shown.map((column) => (
+            <Row key={column.name} column={column} isKey={keys.includes(column.name)} />
+          ))}
         </tbody>
       </table>
       {hidden > 0 && (
@@ -51,5 +44,30 @@ export function Columns({ columns, keys = [], before }: Props) {
         </Button>
       )}
     </>
+  );
+}
+
+function Row({ column, isKey }: { column: ComparedColumn; isKey: boolean }) {
+  const { t } = useTranslation();
+  const { name, type, was, change } = column;
+  return (
+    <tr data-change={change} data-column={name}>
+      <td>
+        <span className={styles.sign} aria-hidden>
+          {SIGNS[change]}
+        </span>
+        {change !== "same" && <span className="visually-hidden">{t(`columns.${change}`)} </span>}
+        {change === "removed" ? <del>{name}</del> : name}
+      </td>
+      <td>
+        {change === "retyped" && (
+          <>
+            <del>{was}</del> →{" "}
+          </>
+        )}
+        {type ?? t("columns.unknown")}
+        {isKey && ` · ${t("columns.key")}`}
+      </td>
+    </tr>
   );
 }

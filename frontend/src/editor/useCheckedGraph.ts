@@ -1,16 +1,17 @@
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import type { StoreApi } from "zustand";
 import { checkGraph, compileGraph } from "../api/client";
 import type { Graph } from "../api/graph";
 import { ApiError } from "../api/session";
 import type { Mode, Problem, Segment } from "../api/types";
-import type { CheckState } from "../canvas/checkStore";
+import { type CheckState, remembered } from "../canvas/checkStore";
 import { meaning } from "../canvas/editGraph";
 import { asDeployed } from "../monitor/asDeployed";
 
-const DEBOUNCE_MS = 250;
+// With some 30 ms for the answer, what is wrong is said well within a quarter of a second.
+const DEBOUNCE_MS = 120;
 
 /**
  * Keep the check store up to date with what the graph means; moving a step asks nothing.
@@ -33,9 +34,10 @@ export function useCheckedGraph(
     gcTime: 60_000,
     retry: 1,
   });
-  const { data, isFetching } = answer;
+  const { data, isFetching, isPlaceholderData } = answer;
+  const edges = useRef("");
   const sound = data !== undefined && !data.problems.some((p) => p.severity === "error");
-  const planned = useProgram(settled, !deployed && sound && !answer.isPlaceholderData);
+  const planned = useProgram(settled, !deployed && sound && !isPlaceholderData);
   // Each event of a deployment brings its segments anew; most are the same.
   const running = JSON.stringify(deployed);
 
@@ -44,8 +46,16 @@ export function useCheckedGraph(
   }, [check, isFetching, said, settled]);
   useEffect(() => {
     if (running) check.setState(asDeployed(data?.steps ?? {}, JSON.parse(running)));
-    else if (data) check.setState(data);
-  }, [check, data, running]);
+    else if (data && !isPlaceholderData) {
+      const drawn: Graph = JSON.parse(settled);
+      const before = edges.current;
+      edges.current = JSON.stringify(drawn.edges);
+      check.setState(({ steps }) => ({
+        ...data,
+        steps: before === edges.current ? remembered(steps, data.steps, drawn.steps) : data.steps,
+      }));
+    }
+  }, [check, data, isPlaceholderData, running, settled]);
   const segments = planned.data?.segments;
   useEffect(() => {
     if (segments) check.setState({ segments });

@@ -13,6 +13,8 @@ export interface FormContext {
   byPort: Record<string, KnownColumn[]>;
   /** By input port, what flows in, as far as that is certain. */
   kinds: Record<string, Kind>;
+  /** Change the config by more than the one field that a widget edits. */
+  change: (config: Config, field: string) => void;
 }
 
 export type KnownColumn = Pick<Column, "name"> & { type: string | null };

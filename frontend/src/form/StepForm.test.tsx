@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
@@ -22,7 +23,9 @@ vi.mock("../connections/useConnections", () => ({
       ],
     },
   }),
-  useTopics: (id?: string) => ({ data: { items: id === "1" ? [{ topic: "page-views" }] : [] } }),
+  useTopics: (id?: string) => ({
+    data: { items: id === "1" ? [{ topic: "page-views", partitions: 3 }] : [] },
+  }),
 }));
 
 interface HeldProps {
@@ -49,6 +52,16 @@ function Held({ type, first, problems, kinds, onConfig }: HeldProps) {
   );
 }
 
+const FUNCTIONS = [
+  {
+    name: "sum",
+    signature: "sum(expr)",
+    summary: "Returns the sum.",
+    group: "agg_funcs",
+    example: null,
+  },
+];
+
 const COLUMNS = [
   { name: "_key", type: "string" },
   { name: "product", type: "string" },
@@ -67,10 +80,14 @@ function form(
   const onConfig = (config: Config) => {
     seen.config = config;
   };
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  client.setQueryData(["functions"], FUNCTIONS);
   render(
-    <MantineProvider env="test">
-      <Held type={type} first={first} problems={problems} kinds={kinds} onConfig={onConfig} />
-    </MantineProvider>,
+    <QueryClientProvider client={client}>
+      <MantineProvider env="test">
+        <Held type={type} first={first} problems={problems} kinds={kinds} onConfig={onConfig} />
+      </MantineProvider>
+    </QueryClientProvider>,
   );
   return seen;
 }
@@ -111,7 +128,7 @@ test("columns are picked from what flows in, its own columns first", async () =>
 test("topics come from the connection that the step names", async () => {
   const seen = form("kafka_source", { connection: "local" });
   await userEvent.click(screen.getByRole("combobox", { name: "Topics" }));
-  await userEvent.click(await screen.findByRole("option", { name: "page-views" }));
+  await userEvent.click(await screen.findByRole("option", { name: "page-views 3 partitions" }));
   expect(seen.config.topics).toEqual(["page-views"]);
 });
 
@@ -210,4 +227,48 @@ test("a problem stands under its field", () => {
   const field = document.querySelector('[data-field="topic"]') as HTMLElement;
   expect(within(field).getByText("Name the topic.")).toBeVisible();
   expect(screen.getByRole("combobox", { name: "Topic" })).toHaveAttribute("aria-invalid", "true");
+});
+
+test("what was perhaps meant takes the place of what is wrong", async () => {
+  const message = "There is no column amont. Did you mean amount?";
+  const wrong = (field: string): Problem => ({ step: "s", field, severity: "error", message });
+  const filter = form("filter", { condition: "amont > 1 and x <> 'amont'" }, [wrong("condition")]);
+  await userEvent.click(screen.getByRole("button", { name: "Use amount" }));
+  expect(filter.config).toEqual({ condition: "amount > 1 and x <> 'amont'" });
+});
+
+test("a wrong name among several columns is replaced, the others stay", async () => {
+  const message = "There is no column amont. Did you mean unit price?";
+  const problem: Problem = { step: "s", field: "group_by.1", severity: "error", message };
+  const seen = form("aggregate", { group_by: ["user", "amont"] }, [problem]);
+  await userEvent.click(screen.getByRole("button", { name: "Use unit price" }));
+  expect(seen.config).toEqual({ group_by: ["user", "unit price"] });
+});
+
+test("no suggestion is offered for a name that has been mended by hand", () => {
+  const message = "There is no column amont. Did you mean amount?";
+  form("filter", { condition: "amount > 1" }, [
+    { step: "s", field: "condition", severity: "error", message },
+  ]);
+  expect(screen.getByText(/There is no column amont/)).toBeVisible();
+  expect(screen.queryByRole("button", { name: "Use amount" })).toBeNull();
+});
+
+test("a chosen column shows its type; one that does not flow in is marked and kept", () => {
+  form("aggregate", { group_by: ["product", "gone"] });
+  const field = document.querySelector('[data-field="group_by"]') as HTMLElement;
+  expect(within(field).getByText("product").parentElement).toHaveTextContent("productstring");
+  expect(within(field).getByText("gone")).toBeVisible();
+  expect(within(field).getAllByLabelText("No such column flows in")).toHaveLength(1);
+});
+
+test("an aggregation's function says what it does", async () => {
+  form("aggregate", { aggregations: [{ name: "n" }] });
+  await userEvent.click(screen.getByRole("combobox", { name: "Function" }));
+  expect(await screen.findByText("Returns the sum.")).toBeVisible();
+});
+
+test("columns are looked for in a topic once it is named", () => {
+  form("kafka_source", { connection: "local" });
+  expect(screen.getByRole("button", { name: "Infer columns…" })).toBeDisabled();
 });

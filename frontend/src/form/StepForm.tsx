@@ -68,7 +68,7 @@ interface Props {
   type: StepType;
   config: Config;
   problems: Problem[];
-  context: Omit<FormContext, "begins" | "config" | "type">;
+  context: Omit<FormContext, "begins" | "change" | "config" | "type">;
   onChange: (config: Config, field: string) => void;
 }
 
@@ -82,7 +82,8 @@ export function StepForm({ type, config, problems, context, onChange }: Props) {
   const schema = useMemo(() => formSchema(type.schema), [type]);
   const ui = useMemo(() => uiSchema(schema), [schema]);
   const errors = useMemo(() => errorSchema(schema, problems), [schema, problems]);
-  const known = { ...context, type: type.type, begins: type.inputs.length === 0, config };
+  const begins = type.inputs.length === 0;
+  const known = { ...context, type: type.type, begins, config, change: onChange };
   return (
     <Form
       key={type.type}

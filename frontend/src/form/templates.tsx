@@ -8,6 +8,7 @@ import type {
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import type { FormContext } from "./FormContext";
+import { canInfer, InferColumns } from "./InferColumns";
 import { isRelevant } from "./relevance";
 import styles from "./StepForm.module.css";
 
@@ -78,8 +79,11 @@ export function ArrayFieldTemplate({
   required,
   rawErrors,
   fieldPathId,
+  registry,
 }: ArrayFieldTemplateProps) {
   const { t } = useTranslation();
+  const context = registry.formContext as FormContext;
+  const infers = fieldPathId.path.join(".") === "columns" && canInfer(context);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset can't be laid out as the other fields
     <div
@@ -98,17 +102,19 @@ export function ArrayFieldTemplate({
           {error}
         </Input.Error>
       ))}
-      {canAdd && (
-        <Button
-          variant="subtle"
-          size="compact-xs"
-          mt={4}
-          leftSection={<IconPlus size={13} aria-hidden />}
-          onClick={onAddClick}
-        >
-          {t("form.addTo", { list: title })}
-        </Button>
-      )}
+      <div className={styles.adding}>
+        {canAdd && (
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            leftSection={<IconPlus size={13} aria-hidden />}
+            onClick={onAddClick}
+          >
+            {t("form.addTo", { list: title })}
+          </Button>
+        )}
+        {infers && <InferColumns context={context} />}
+      </div>
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { Autocomplete } from "@mantine/core";
 import type { WidgetProps } from "@rjsf/utils";
 import { fieldProps, placeholderOf } from "./fieldProps";
 
-const TYPES = [
+export const COLUMN_TYPES = [
   "string",
   "int",
   "bigint",
@@ -23,7 +23,7 @@ export function ColumnTypeWidget(props: WidgetProps) {
     <Autocomplete
       {...fieldProps(props)}
       value={String(props.value ?? "")}
-      data={TYPES}
+      data={COLUMN_TYPES}
       placeholder={placeholderOf(props)}
       onChange={(next) => props.onChange(next || undefined)}
       classNames={{ input: "mono" }}

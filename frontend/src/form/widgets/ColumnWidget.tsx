@@ -1,31 +1,29 @@
 import { Autocomplete } from "@mantine/core";
 import type { WidgetProps } from "@rjsf/utils";
 import type { FormContext } from "../FormContext";
-import { sorted, typed } from "./columnData";
+import { columnsFor, found, TypeOf, typed } from "./columnData";
 import { fieldProps, placeholderOf } from "./fieldProps";
 
-/** One column of what flows in. Beside `left` and `right`, of what flows in there. */
+const CHARACTER = 7;
+const WIDEST = 110;
+
+/** One column of what flows in, with its type; a name that is not known may be typed. */
 export function ColumnWidget(props: WidgetProps) {
-  const { columns, byPort, begins, config } = props.registry.formContext as FormContext;
-  const own = begins ? declared(config) : columns;
-  const known = sorted(byPort[props.name] ?? own);
+  const known = columnsFor(props.registry.formContext as FormContext, props.name);
+  const value = String(props.value ?? "");
+  const type = found(known, value)?.type ?? "";
   return (
     <Autocomplete
       {...fieldProps(props)}
-      value={String(props.value ?? "")}
+      value={value}
       data={known.map((column) => column.name)}
       renderOption={typed(known)}
       placeholder={placeholderOf(props)}
       onChange={(next) => props.onChange(next || undefined)}
       classNames={{ input: "mono" }}
+      rightSection={<TypeOf columns={known} name={value} />}
+      rightSectionWidth={Math.min(WIDEST, type.length * CHARACTER + 16) || 28}
+      rightSectionPointerEvents={type ? "none" : "all"}
     />
-  );
-}
-
-/** The columns that a source says its records have. */
-export function declared(config: Record<string, unknown>): { name: string; type: string | null }[] {
-  const listed = Array.isArray(config.columns) ? config.columns : [];
-  return listed.flatMap((column: { name?: string; type?: string } | null) =>
-    column?.name ? [{ name: column.name, type: column.type ?? "string" }] : [],
   );
 }
