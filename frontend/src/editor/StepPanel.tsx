@@ -34,7 +34,7 @@ import type { KnownColumn } from "../form/FormContext";
 import { fieldAt, formSchema } from "../form/formSchema";
 import { fieldId, fieldless, StepForm } from "../form/StepForm";
 import { renameSource, useRehearsalStore } from "../rehearsal/rehearsalStore";
-import { StepRows } from "../rehearsal/StepRows";
+import { StepRows, StepRowsLink } from "../rehearsal/StepRows";
 import { Help } from "../text/Help";
 import { Columns } from "./Columns";
 import styles from "./StepPanel.module.css";
@@ -128,6 +128,7 @@ function OneStep({ step, type, editing }: { step: Step; type: StepType; editing:
         <p>
           <Help text={type.help} />
         </p>
+        <StepRowsLink step={step} />
       </div>
       <Problems problems={fieldless(type.schema, others)} />
       <Names step={step} type={type} />

@@ -16,13 +16,14 @@ const ICONS: Record<Op, typeof IconPlus> = {
 const MOST_LINES = 100;
 
 interface Props {
+  step: string;
   title: string;
   passed: boolean;
   rows: RowDiff[];
 }
 
 /** What came out of a step beside what was expected of it, row by row. */
-export function CaseDiff({ title, passed, rows }: Props) {
+export function CaseDiff({ step, title, passed, rows }: Props) {
   const { t } = useTranslation();
   const [whole, setWhole] = useState(false);
   const { names, differing, same } = diffTable(rows);
@@ -32,7 +33,7 @@ export function CaseDiff({ title, passed, rows }: Props) {
     <section className={styles.diff} aria-label={title}>
       <h4>
         <Icon size={13} aria-label={t(passed ? "rehearsal.passed" : "rehearsal.failed")} />
-        {title}
+        {title} <span className={styles.id}>{step}</span>
       </h4>
       {lines.length > 0 && (
         <Scrolled label={t("rehearsal.diffOf", { title })}>

@@ -34,7 +34,8 @@ export function OneCase({ pipeline, item, runs, onLoaded }: Props) {
   const { remove } = useChangeCase(pipeline);
   const [editing, setEditing] = useState(false);
   const [deleting, setDeleting] = useState(false);
-  const ran = runs.ran[item.id];
+  // What came of it before it was changed says nothing any more.
+  const ran = item.last ? runs.ran[item.id] : undefined;
   const running = runs.running === "all" || Boolean(runs.running?.includes(item.id));
 
   function load() {
@@ -82,7 +83,9 @@ export function OneCase({ pipeline, item, runs, onLoaded }: Props) {
           </Button>
         </div>
       )}
-      {ran && !ran.result.passed && <Failure pipeline={pipeline} item={item} ran={ran} />}
+      {ran && !ran.result.passed && (
+        <Failure pipeline={pipeline} item={item} ran={ran} runs={runs} />
+      )}
       {editing && <EditCase pipeline={pipeline} item={item} onClose={() => setEditing(false)} />}
     </li>
   );
@@ -132,8 +135,15 @@ function verdictOf(passed: boolean) {
   return passed ? ("passed" as const) : ("failed" as const);
 }
 
+interface FailureProps {
+  pipeline: string;
+  item: Case;
+  ran: Ran;
+  runs: CaseRuns;
+}
+
 /** Where a case failed: problems, and each step's rows beside those expected. */
-function Failure({ pipeline, item, ran }: { pipeline: string; item: Case; ran: Ran }) {
+function Failure({ pipeline, item, ran, runs }: FailureProps) {
   const { t } = useTranslation();
   const { change } = useChangeCase(pipeline);
   const { result } = ran;
@@ -144,7 +154,10 @@ function Failure({ pipeline, item, ran }: { pipeline: string; item: Case; ran: R
       id,
       asExpected(rows.flatMap(({ found }) => (found ? [found] : []))),
     ]);
-    change.mutate({ ...item, expected: { ...item.expected, ...Object.fromEntries(came) } });
+    change.mutate(
+      { ...item, expected: { ...item.expected, ...Object.fromEntries(came) } },
+      { onSuccess: () => runs.run([item.id]) },
+    );
   }
 
   return (
@@ -156,18 +169,18 @@ function Failure({ pipeline, item, ran }: { pipeline: string; item: Case; ran: R
         </p>
       ))}
       {Object.entries(result.steps).map(([id, { passed, rows }]) => (
-        <CaseDiff key={id} title={titleOf(id)} passed={passed} rows={rows} />
+        <CaseDiff key={id} step={id} title={titleOf(id)} passed={passed} rows={rows} />
       ))}
       {result.problems.length === 0 && (
         <Button
           size="compact-xs"
-          variant="subtle"
-          ml={8}
+          variant="default"
+          className={styles.accept}
           loading={change.isPending}
-          disabled={change.isSuccess}
+          disabled={runs.running !== null}
           onClick={accept}
         >
-          {t(change.isSuccess ? "rehearsal.accepted" : "rehearsal.accept")}
+          {t("rehearsal.accept")}
         </Button>
       )}
       {change.error && <p className={styles.wrong}>{change.error.message}</p>}

@@ -91,5 +91,19 @@ export function ResultRows({ rows, label, keys = [], all = rows.length }: Props)
 export function Value({ value }: { value: unknown }) {
   if (value === null || value === undefined) return <span className={styles.null}>null</span>;
   if (value === "") return <span className={styles.null}>""</span>;
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (typeof value !== "object") return String(value);
+  const text = JSON.stringify(value);
+  return <span title={text}>{spanOf(value) ?? text}</span>;
+}
+
+const MOMENT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2}(?:\.\d+)?)Z?$/;
+
+/** A window as people write a span of time; null for everything else. */
+export function spanOf(value: object): string | null {
+  const { start, end, ...others } = value as Record<string, unknown>;
+  if (Object.keys(others).length > 0) return null;
+  const [from, to] = [MOMENT.exec(String(start)), MOMENT.exec(String(end))];
+  if (!from || !to) return null;
+  const [first, last] = [from, to].map((m) => (m[2] ?? "").replace(/\.0+$/, ""));
+  return `${from[1]} ${first} → ${from[1] === to[1] ? "" : `${to[1]} `}${last}`;
 }

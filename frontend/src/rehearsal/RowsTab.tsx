@@ -5,12 +5,13 @@ import { useTranslation } from "react-i18next";
 import type { Step } from "../api/graph";
 import { useCanvas } from "../canvas/CanvasContext";
 import { useGraph } from "../canvas/graphStore";
-import { count } from "../text/count";
 import { sourcesOf } from "./columnsOf";
 import styles from "./Rehearsal.module.css";
 import { forgetResult, useRehearsal, useRehearsalStore } from "./rehearsalStore";
 import { SaveCase } from "./SaveCase";
 import { SourceRows } from "./SourceRows";
+
+const SHOWN = 5;
 
 interface Props {
   pipeline: string;
@@ -48,9 +49,10 @@ function Outcome({ pipeline, save, sources }: Props & { sources: Step[] }) {
   if (failed !== null)
     return (
       <Alert color="red" icon={<IconAlertTriangle size={17} />} p="xs" title={failed}>
-        {problems.map(({ step, message }) => (
+        {problems.slice(0, SHOWN).map(({ step, message }) => (
           <div key={`${step} ${message}`}>{message}</div>
         ))}
+        {problems.length > SHOWN && t("rehearsal.moreProblems", { count: problems.length - SHOWN })}
       </Alert>
     );
   if (result === null) {
@@ -94,10 +96,4 @@ function Outcome({ pipeline, save, sources }: Props & { sources: Step[] }) {
       )}
     </div>
   );
-}
-
-/** How many rows, in words. */
-export function useRowCount(): (rows: number) => string {
-  const { t } = useTranslation();
-  return (rows) => t("rehearsal.rows", { count: rows, shown: count(rows) });
 }

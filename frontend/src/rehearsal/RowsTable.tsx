@@ -93,6 +93,7 @@ export function RowsTable({ rows, columns, about, title, onChange }: Props) {
                           label={t("rehearsal.cell", { name, number })}
                           value={row[name]}
                           type={type}
+                          isNull={row[name] === null}
                           onValue={(value) => set(index, name, value)}
                           onEnter={() => goTo(index + 1, name)}
                         />
@@ -144,12 +145,14 @@ interface CellProps {
   label: string;
   value: unknown;
   type: string | null;
+  /** Whether the row says that there is nothing, instead of saying nothing. */
+  isNull: boolean;
   onValue: (value: unknown) => void;
   onEnter: () => void;
 }
 
 /** One value as text; it is read when the cell is left, and Escape takes back what was typed. */
-function Cell({ id, label, value, type, onValue, onEnter }: CellProps) {
+function Cell({ id, label, value, type, isNull, onValue, onEnter }: CellProps) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState<string | null>(null);
   const shown = writeCell(value, type);
@@ -175,7 +178,7 @@ function Cell({ id, label, value, type, onValue, onEnter }: CellProps) {
       aria-invalid={!fits}
       title={fits ? undefined : t("rehearsal.doesNotFit", { type })}
       value={typed ?? shown}
-      placeholder="null"
+      placeholder={isNull ? "null" : " "}
       spellCheck={false}
       onChange={(event) => setTyped(event.currentTarget.value)}
       onBlur={leave}

@@ -1,4 +1,4 @@
-import { Button, Menu, SegmentedControl } from "@mantine/core";
+import { Button, Checkbox, Popover, SegmentedControl, Stack } from "@mantine/core";
 import {
   IconColumnInsertRight,
   IconDatabaseImport,
@@ -32,6 +32,7 @@ export function SourceRows({ step }: { step: Step }) {
   const store = useRehearsalStore();
   const rows = useRehearsal((s) => s.rows[step.id]) ?? NONE;
   const problems = useRehearsal((s) => s.problems);
+  const outdated = useRehearsal((s) => s.outdated);
   const checked = useCheck((s) => s.steps[step.id]);
   const [view, setView] = useState<View>("table");
   const [dialog, setDialog] = useState<Dialog>(null);
@@ -41,7 +42,7 @@ export function SourceRows({ step }: { step: Step }) {
   const used = useMemo(() => new Set(namesIn(rows)), [rows]);
   const about = ABOUT.filter((name) => used.has(name) || wanted.includes(name));
   const title = step.label || catalogue.get(step.type)?.title || step.id;
-  const wrong = problems.filter((p) => p.step === step.id && p.field === "rows");
+  const wrong = outdated ? [] : problems.filter((p) => p.step === step.id && p.field === "rows");
 
   const change = (next: Rows) => setRows(store, step.id, next);
   function take(taken: Rows, replace: boolean) {
@@ -54,7 +55,7 @@ export function SourceRows({ step }: { step: Step }) {
       <div className={styles.bar}>
         <h3>
           <StepIcon name={catalogue.get(step.type)?.icon ?? ""} size={15} />
-          {title}
+          {title} <span className={styles.id}>{step.id}</span>
         </h3>
         <span className={styles.soft} data-testid="row-count">
           {t("rehearsal.rows", { count: rows.length, shown: count(rows.length) })}
@@ -88,7 +89,7 @@ export function SourceRows({ step }: { step: Step }) {
           <Tool icon={IconTrash} label={t("rehearsal.clear")} run={() => change([])} />
         )}
       </div>
-      {wrong.map(({ message }) => (
+      {wrong.slice(0, SHOWN_WRONG).map(({ message }) => (
         <p key={message} className={styles.wrong}>
           {message}
         </p>
@@ -129,6 +130,7 @@ export function SourceRows({ step }: { step: Step }) {
 }
 
 const NONE: Rows = [];
+const SHOWN_WRONG = 3;
 
 interface ToolProps {
   icon: typeof IconPlus;
@@ -161,8 +163,8 @@ function AboutMenu({ about, used, onWanted }: AboutProps) {
   const toggle = (name: About) =>
     onWanted(about.includes(name) ? about.filter((n) => n !== name) : [...about, name]);
   return (
-    <Menu closeOnItemClick={false} position="bottom-end">
-      <Menu.Target>
+    <Popover position="bottom-end" trapFocus>
+      <Popover.Target>
         <Button
           size="compact-xs"
           variant="default"
@@ -170,22 +172,24 @@ function AboutMenu({ about, used, onWanted }: AboutProps) {
         >
           {t("rehearsal.about")}
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {ABOUT.map((name) => (
-          <Menu.Item
-            key={name}
-            role="menuitemcheckbox"
-            aria-checked={about.includes(name)}
-            disabled={used.has(name)}
-            leftSection={<span className={styles.tick}>{about.includes(name) ? "✓" : ""}</span>}
-            onClick={() => toggle(name)}
-          >
-            <span className="mono">{name}</span>{" "}
-            <span className={styles.soft}>{t(`rehearsal.aboutHelp.${name}`)}</span>
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap={6}>
+          {ABOUT.map((name) => (
+            <Checkbox
+              key={name}
+              label={
+                <>
+                  <span className="mono">{name}</span>: {t(`rehearsal.aboutHelp.${name}`)}
+                </>
+              }
+              checked={about.includes(name)}
+              disabled={used.has(name)}
+              onChange={() => toggle(name)}
+            />
+          ))}
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
   );
 }

@@ -1,3 +1,4 @@
+import { IconFlask } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import type { Step } from "../api/graph";
 import type { StepType } from "../api/stepTypes";
@@ -9,6 +10,8 @@ import styles from "./Rehearsal.module.css";
 import { ResultRows } from "./ResultRows";
 import { useRehearsal } from "./rehearsalStore";
 import { useTitleOf } from "./useTitleOf";
+
+const ANCHOR = "rows-of-step";
 
 /** The rows that came into a step and out of it in the newest test; nothing before there is one. */
 export function StepRows({ step, type }: { step: Step; type: StepType }) {
@@ -29,7 +32,7 @@ export function StepRows({ step, type }: { step: Step; type: StepType }) {
     Boolean(catalogue.get(graph.steps.find((s) => s.id === id)?.type ?? "")?.outputs_from);
   const gave = result.steps[step.id];
   return (
-    <div data-testid="step-rows">
+    <div className={styles.stepRows} id={ANCHOR} data-testid="step-rows">
       {outdated && <p className={styles.hint}>{t(`rehearsal.outdated.${outdated}`)}</p>}
       {arriving.map((edge) => {
         const came = result.steps[edge.from];
@@ -66,6 +69,27 @@ export function StepRows({ step, type }: { step: Step; type: StepType }) {
         />
       )}
     </div>
+  );
+}
+
+/** How many rows came in and out in the newest test; leads to them. */
+export function StepRowsLink({ step }: { step: Step }) {
+  const { t } = useTranslation();
+  const result = useRehearsal((s) => s.result);
+  const arriving = useGraph((graph) => graph.edges).filter((edge) => edge.to === step.id);
+  const gave = result?.steps[step.id];
+  if (!result || !gave) return null;
+  const came = arriving.reduce((n, edge) => n + (result.steps[edge.from]?.count ?? 0), 0);
+  const says = arriving.length > 0 ? "rehearsal.inAndOutOf" : "rehearsal.outOf";
+  return (
+    <button
+      type="button"
+      className={styles.link}
+      onClick={() => document.getElementById(ANCHOR)?.scrollIntoView()}
+    >
+      <IconFlask size={12} aria-hidden />
+      {t(says, { in: count(came), out: count(gave.count) })}
+    </button>
   );
 }
 

@@ -19,7 +19,7 @@ import { useConnections, useTopics } from "../connections/useConnections";
 import { ResultRows } from "./ResultRows";
 import { TakeOver } from "./TakeOver";
 
-const MOST = 100;
+const MOST = 1_000;
 
 interface Props {
   step: Step;

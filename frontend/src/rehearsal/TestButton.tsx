@@ -17,7 +17,7 @@ export function TestButton({ onTest, onCancel }: Props) {
   const running = startedAt !== null;
   return (
     <Button.Group>
-      <Tooltip label={t("rehearsal.testHelp")}>
+      <Tooltip label={t("rehearsal.testHelp")} disabled={running}>
         <Button
           variant="default"
           leftSection={<IconFlask size={14} aria-hidden />}

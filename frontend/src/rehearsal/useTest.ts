@@ -11,6 +11,8 @@ import { sourcesOf } from "./columnsOf";
 import { keepRows } from "./keepRows";
 import type { RehearsalStore } from "./rehearsalStore";
 
+const MOST_PROBLEMS = 100;
+
 interface Props {
   pipeline: string;
   graph: Graph;
@@ -44,7 +46,10 @@ export function useTest({ pipeline, graph, catalogue, store, showTab }: Props) {
       if (startedAt !== null) return;
       const drawn = JSON.parse(drawing);
       const given = givenRows(drawn, catalogue, rows);
-      if (Object.keys(given).length === 0) return showTab("rows");
+      if (Object.keys(given).length === 0) {
+        showTab("rows");
+        return say(t("rehearsal.begin"));
+      }
       const mine = new AbortController();
       under.current = mine;
       store.setState({ startedAt: Date.now(), failed: null });
@@ -117,7 +122,9 @@ export function changedSince(
 }
 
 function refusal(error: unknown, drawing: string, rows: Record<string, Rows>) {
-  const problems = error instanceof ApiError ? ((error.answer.problems ?? []) as Problem[]) : [];
+  const answered = error instanceof ApiError ? ((error.answer.problems ?? []) as Problem[]) : [];
+  // Each of thousands of rows may be a problem of its own.
+  const problems = answered.slice(0, MOST_PROBLEMS);
   const failed = error instanceof Error ? error.message : String(error);
   return { result: null, problems, failed, of: { drawing, rows } };
 }
