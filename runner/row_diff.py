@@ -1,16 +1,22 @@
 """Compare the rows that should come out of a step with those that did."""
 
 import json
-from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
 from runner.rows import DELETED
 
 Row = Mapping[str, Any]
-# A row's values by column, as text that is the same for values that are the same.
-Cells = Mapping[str, str]
+# A row's values by column: as they are, and as a browser hands them on.
+Cells = Mapping[str, tuple[str, str]]
+# The cells of all found rows, by the hidden columns that an expected row names.
+Seen = Mapping[frozenset[str], Sequence[Cells]]
+
+# Above it, not every whole number has a double of its own, and browsers know doubles only.
+EXACT = 2**53
 
 # Each missing row is held against each unexpected one, so these are not all there may be.
 PAIRED = 200
@@ -38,16 +44,20 @@ class ComparedRow:
 def row_diff(expected: Sequence[Row], found: Sequence[Row]) -> list[ComparedRow]:
     """Compare all rows of a step, in whatever order they came; each found row is used once.
 
-    Numbers are compared by value, all else exactly. Columns that begin with an underscore count
-    where the expected row names them; whether a row is a deletion always counts. A missing row
-    and an unexpected one that differ in at most half of their columns are one `changed` row.
-    Expected rows come first, in their order, then the unexpected ones.
+    Numbers are compared by value, a large one also with what a browser has rounded it to; all
+    else is compared exactly. Columns that begin with an underscore count where the expected row
+    names them; whether a row is a deletion always counts. A missing row and an unexpected one
+    that differ in at most half of their columns are one `changed` row. Expected rows come first,
+    in their order, then the unexpected ones.
     """
-    partners = _equal(expected, found)
+    seen = {
+        hidden: [_cells(row, hidden) for row in found] for hidden in set(map(_hidden, expected))
+    }
+    partners = _equal(expected, seen)
     missing = [i for i in range(len(expected)) if i not in partners]
     taken = set(partners.values())
     unexpected = [j for j in range(len(found)) if j not in taken]
-    changed = _alike(expected, found, missing, unexpected)
+    changed = _alike(expected, seen, missing, unexpected)
     compared = []
     for i, row in enumerate(expected):
         if i in partners:
@@ -82,45 +92,45 @@ def as_text(compared: Sequence[ComparedRow]) -> str:
     return "\n".join(lines)
 
 
-def _equal(expected: Sequence[Row], found: Sequence[Row]) -> dict[int, int]:
+def _equal(expected: Sequence[Row], seen: Seen) -> dict[int, int]:
     """Which found row is the same as which expected one."""
     partners: dict[int, int] = {}
     taken: set[int] = set()
-    indexes: dict[frozenset[str], dict[str, deque[int]]] = {}
+    indexes = {hidden: _index(found) for hidden, found in seen.items()}
     # Rows that name more hidden columns fit fewer, so they choose first.
     for i in sorted(range(len(expected)), key=lambda i: -len(_hidden(expected[i]))):
         hidden = _hidden(expected[i])
-        if hidden not in indexes:
-            indexes[hidden] = _index(found, hidden)
-        same = indexes[hidden].get(_text(_compared(expected[i], hidden)), deque())
-        while same and same[0] in taken:
-            same.popleft()
-        if same:
-            partners[i] = same.popleft()
-            taken.add(partners[i])
+        ours = _cells(expected[i], hidden)
+        for j in indexes[hidden].get(_rounded(ours), ()):
+            if j not in taken and not _unlike(ours, seen[hidden][j]):
+                partners[i] = j
+                taken.add(j)
+                break
     return partners
 
 
-def _index(found: Sequence[Row], hidden: frozenset[str]) -> dict[str, deque[int]]:
-    index: dict[str, deque[int]] = defaultdict(deque)
-    for j, row in enumerate(found):
-        index[_text(_compared(row, hidden))].append(j)
+def _index(found: Sequence[Cells]) -> dict[frozenset[tuple[str, str]], list[int]]:
+    index = defaultdict(list)
+    for j, cells in enumerate(found):
+        index[_rounded(cells)].append(j)
     return index
 
 
+def _rounded(cells: Cells) -> frozenset[tuple[str, str]]:
+    return frozenset((name, rounded) for name, (_, rounded) in cells.items())
+
+
 def _alike(
-    expected: Sequence[Row], found: Sequence[Row], missing: list[int], unexpected: list[int]
+    expected: Sequence[Row], seen: Seen, missing: list[int], unexpected: list[int]
 ) -> dict[int, int]:
     """Which unexpected row is probably a missing one that has changed."""
     alike = []
-    cells: dict[frozenset[str], dict[int, Cells]] = {}
     for i in missing[:PAIRED]:
         hidden = _hidden(expected[i])
-        if hidden not in cells:
-            cells[hidden] = {j: _cells(found[j], hidden) for j in unexpected[:PAIRED]}
         ours = _cells(expected[i], hidden)
         order = {name: n for n, name in enumerate(ours)}
-        for j, theirs in cells[hidden].items():
+        for j in unexpected[:PAIRED]:
+            theirs = seen[hidden][j]
             columns = _unlike(ours, theirs)
             if 2 * len(columns) <= len(ours.keys() | theirs.keys()):
                 # What names a row usually stands first in it.
@@ -140,7 +150,11 @@ def _differing(expected: Row, found: Row) -> tuple[str, ...]:
 
 
 def _unlike(ours: Cells, theirs: Cells) -> tuple[str, ...]:
-    return tuple(n for n in {**ours, **theirs} if ours.get(n) != theirs.get(n))
+    return tuple(
+        name
+        for name in {**ours, **theirs}
+        if name not in ours or ours[name][0] not in theirs.get(name, ())
+    )
 
 
 def _hidden(expected: Row) -> frozenset[str]:
@@ -154,21 +168,33 @@ def _compared(row: Row, hidden: Iterable[str]) -> Row:
 
 
 def _cells(row: Row, hidden: Iterable[str]) -> Cells:
-    return {name: _text(value) for name, value in _compared(row, hidden).items()}
+    return {
+        name: (_text(value, _by_value), _text(value, _as_in_browser))
+        for name, value in _compared(row, hidden).items()
+    }
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, number: Callable[[Any], Any]) -> str:
     """The same for values that are the same."""
-    return json.dumps(_by_value(value), sort_keys=True)
+
+    def same(value: Any) -> Any:
+        if isinstance(value, list):
+            return [same(item) for item in value]
+        if isinstance(value, Mapping):
+            return {name: same(item) for name, item in value.items()}
+        return number(value)
+
+    return json.dumps(same(value), sort_keys=True)
 
 
 def _by_value(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [_by_value(item) for item in value]
-    if isinstance(value, Mapping):
-        return {name: _by_value(item) for name, item in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _as_in_browser(value: Any) -> Any:
+    value = _by_value(value)
+    if isinstance(value, int) and abs(value) > EXACT:
+        return int(Decimal(repr(float(value))))
     return value
 
 
