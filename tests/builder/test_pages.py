@@ -98,9 +98,11 @@ def test_health_needs_no_login(client: Client, db: None) -> None:
 def test_every_model_is_in_the_admin(admin: User, client: Client, api: Any, local: Any) -> None:
     pipeline = api.post("/pipelines", {"template": "word-count"}, 201)
     api.post("/deployments", {"pipeline": pipeline["id"]}, 201)
+    case = {"name": "x", "rows": {}, "expected": {}}
+    api.post(f"/pipelines/{pipeline['id']}/test-cases", case, 201)
     client.force_login(admin)
     ours = [m for m in django_admin.site._registry if m.__module__.startswith("builder.")]
-    assert len(ours) == 10
+    assert len(ours) == 11
     for model in ours:
         path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
         assert client.get(path).status_code == 200
