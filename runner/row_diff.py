@@ -1,7 +1,7 @@
 """Compare the rows that should come out of a step with those that did."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -79,8 +79,9 @@ def is_same(compared: Iterable[ComparedRow]) -> bool:
 def as_text(compared: Sequence[ComparedRow]) -> str:
     """The differences for people: `-` before what was expected, `+` before what was found."""
     different = [row for row in compared if row.op != "same"]
-    same = len(compared) - len(different)
-    lines = [f"{same} row{'' if same == 1 else 's'} as expected"]
+    ops = Counter(row.op for row in compared)
+    told = [f"{ops[op]} {op}" for op in ("changed", "missing", "unexpected") if ops[op]]
+    lines = [", ".join([*told, f"{ops['same']} as expected"])]
     for row in different[:TOLD]:
         lines.append(f"{row.op} ({', '.join(row.columns)}):" if row.columns else f"{row.op}:")
         if row.expected is not None:

@@ -398,6 +398,7 @@ def test_the_command_says_what_is_not_there(
     for arguments, says in (
         (["nothing"], "no pipeline nothing"),
         (["word-count", "--case", "none"], "no test case none"),
+        (["word-count", "--junit", "/nowhere/at/all.xml"], "all.xml can't be written"),
     ):
         with pytest.raises(CommandError, match=says) as refused:
             call_command("run_test_cases", *arguments)

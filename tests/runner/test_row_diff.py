@@ -148,7 +148,7 @@ def test_what_is_said_as_json():
 def test_what_is_said_as_text():
     found = [{**A, "_batch": 0}, {**B, "count": 3, "_batch": 1}, {"x": "ü", "_batch": 1}]
     assert as_text(row_diff([A, B, {"gone": True}], found)).splitlines() == [
-        "1 row as expected",
+        "1 changed, 1 missing, 1 unexpected, 1 as expected",
         "changed (count):",
         '  - {"word": "b", "count": 2}',
         '  + {"word": "b", "count": 3}',
@@ -157,6 +157,7 @@ def test_what_is_said_as_text():
         "unexpected:",
         '  + {"x": "ü"}',
     ]
+    assert as_text(row_diff([A], [A])) == "1 as expected"
     many = as_text(row_diff([{"n": n} for n in range(TOLD + 5)], []))
     assert many.splitlines()[-1] == "… and 5 more differences"
     assert many.count("missing:") == TOLD

@@ -1,4 +1,5 @@
 import contextlib
+import logging
 import os
 import sys
 from argparse import ArgumentParser
@@ -12,10 +13,10 @@ from django.db.models import Q
 from builder.connections.models import connections_for_runner
 from builder.local.java import java_home
 from builder.pipelines.actions import try_test_cases
-from builder.pipelines.junit import junit
+from builder.pipelines.junit import junit as as_junit
 from builder.pipelines.models import Pipeline, TestCase
 from builder.pipelines.run_test_case import Outcome
-from builder.pipelines.tasks import rehearse
+from builder.pipelines.tasks import rehearse, warm
 
 Json = dict[str, Any]
 # How long one may take. Nobody waits for it in a browser.
@@ -49,13 +50,15 @@ class Command(BaseCommand):
         found = _pipeline(pipeline)
         outcomes = []
         cases = _cases(found, case)
+        if junit is not None:
+            _refuse_unwritable(junit)
         if cases:
-            _find_java()
+            _start_spark()
         for outcome in try_test_cases(cases, found.graph, _rehearse):
             outcomes.append(outcome)
             self._tell(outcome)
         if junit is not None:
-            _write(junit, found, outcomes)
+            junit.write_text(as_junit(found.slug, outcomes), encoding="utf-8")
         failed = sum(not outcome.passed for outcome in outcomes)
         self.stdout.write(f"{len(outcomes) - failed} passed, {failed} failed")
         if failed:
@@ -91,11 +94,15 @@ def _cases(pipeline: Pipeline, names: list[str] | None) -> list[TestCase]:
     return found
 
 
-def _find_java() -> None:
+def _start_spark() -> None:
+    """Start it before the first case, whose time it is not."""
     try:
         os.environ["JAVA_HOME"] = str(java_home())
     except FileNotFoundError as error:
         raise CommandError(str(error), returncode=NOT_RUN) from None
+    # Each call of a function in Python is news to it.
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    warm()
 
 
 def _rehearse(graph: Json, rows: dict[str, list[Json]]) -> Json:
@@ -104,9 +111,9 @@ def _rehearse(graph: Json, rows: dict[str, list[Json]]) -> Json:
     return answer
 
 
-def _write(file: Path, pipeline: Pipeline, outcomes: list[Outcome]) -> None:
+def _refuse_unwritable(file: Path) -> None:
     try:
-        file.write_text(junit(pipeline.slug, outcomes), encoding="utf-8")
+        file.open("a").close()
     except OSError as error:
         message = f"{file} can't be written: {error.strerror}."
         raise CommandError(message, returncode=NOT_RUN) from None
