@@ -82,6 +82,19 @@ test("rows are duplicated and removed, and deletions ticked", async () => {
   expect(rows()).toEqual([{ word: "a" }, { word: "a" }]);
 });
 
+test("a row that is asked for is shown on its page, to be typed into", () => {
+  const rows = Array.from({ length: 60 }, (_, i) => ({ word: `w${i + 1}` }));
+  const shared = { rows, columns: COLUMNS, about: [], title: "Words", onChange: () => {} };
+  const page = (wanted: { row: number } | null) => (
+    <MantineProvider env="test">
+      <RowsTable {...shared} wanted={wanted} />
+    </MantineProvider>
+  );
+  const { rerender } = render(page(null));
+  rerender(page({ row: 59 }));
+  expect(screen.getByLabelText("word of row 60")).toHaveFocus();
+});
+
 test("many rows are shown page by page, numbered through", async () => {
   const { user } = table(Array.from({ length: 60 }, (_, i) => ({ word: `w${i + 1}` })));
   expect(screen.queryByLabelText("word of row 51")).toBeNull();

@@ -1,6 +1,6 @@
 import { ActionIcon, Pagination } from "@mantine/core";
 import { IconCopy, IconX } from "@tabler/icons-react";
-import { type KeyboardEvent, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Rows } from "../api/types";
 import type { KnownColumn } from "../form/FormContext";
@@ -22,18 +22,31 @@ interface Props {
   columns: KnownColumn[];
   about: readonly About[];
   title: string;
+  /** A row to go to, once for each time it is asked for. */
+  wanted?: { row: number } | null;
   onChange: (rows: Rows) => void;
 }
 
 /** Rows to be edited in their cells, a page of them at a time. */
-export function RowsTable({ rows, columns, about, title, onChange }: Props) {
+export function RowsTable({ rows, columns, about, title, wanted = null, onChange }: Props) {
   const { t } = useTranslation();
   const [asked, setPage] = useState(1);
   const body = useRef<HTMLTableSectionElement>(null);
+  const gone = useRef<typeof wanted>(null);
   const pages = Math.max(1, Math.ceil(rows.length / PAGE));
   const page = Math.min(asked, pages);
   const first = (page - 1) * PAGE;
   const all = [...columns, ...about.map((name) => ({ name, type: ABOUT_TYPES[name] }))];
+
+  useEffect(() => {
+    if (wanted === null || gone.current === wanted) return;
+    setPage(Math.floor(wanted.row / PAGE) + 1);
+    const row = body.current?.rows[wanted.row - first];
+    if (!row) return;
+    gone.current = wanted;
+    row.querySelector<HTMLElement>("[data-cell]")?.focus();
+    row.scrollIntoView({ block: "nearest" });
+  }, [wanted, first]);
 
   function set(index: number, name: string, value: unknown) {
     onChange(rows.map((row, i) => (i === index ? withCell(row, name, value) : row)));

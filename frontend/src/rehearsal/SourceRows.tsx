@@ -37,6 +37,7 @@ export function SourceRows({ step }: { step: Step }) {
   const [view, setView] = useState<View>("table");
   const [dialog, setDialog] = useState<Dialog>(null);
   const [wanted, setWanted] = useState<About[]>([]);
+  const [added, setAdded] = useState<{ row: number } | null>(null);
   const columns = useMemo(() => columnsOf(step, checked), [step, checked]);
   const shown = useMemo(() => shownColumns(columns, rows), [columns, rows]);
   const used = useMemo(() => new Set(namesIn(rows)), [rows]);
@@ -45,6 +46,10 @@ export function SourceRows({ step }: { step: Step }) {
   const wrong = outdated ? [] : problems.filter((p) => p.step === step.id && p.field === "rows");
 
   const change = (next: Rows) => setRows(store, step.id, next);
+  function addRow() {
+    change([...rows, {}]);
+    setAdded({ row: rows.length });
+  }
   function take(taken: Rows, replace: boolean) {
     change(replace ? taken : [...rows, ...taken]);
     setDialog(null);
@@ -73,7 +78,7 @@ export function SourceRows({ step }: { step: Step }) {
         <span className={styles.grow} />
         {view === "table" && (
           <>
-            <Tool icon={IconPlus} label={t("rehearsal.addRow")} run={() => change([...rows, {}])} />
+            <Tool icon={IconPlus} label={t("rehearsal.addRow")} run={addRow} />
             <AboutMenu about={about} used={used} onWanted={setWanted} />
           </>
         )}
@@ -104,7 +109,14 @@ export function SourceRows({ step }: { step: Step }) {
         </Suspense>
       ) : (
         rows.length > 0 && (
-          <RowsTable rows={rows} columns={shown} about={about} title={title} onChange={change} />
+          <RowsTable
+            rows={rows}
+            columns={shown}
+            about={about}
+            title={title}
+            wanted={added}
+            onChange={change}
+          />
         )
       )}
       {dialog === "paste" && (

@@ -85,12 +85,19 @@ export function StepRowsLink({ step }: { step: Step }) {
     <button
       type="button"
       className={styles.link}
-      onClick={() => document.getElementById(ANCHOR)?.scrollIntoView()}
+      onClick={(event) => showBelow(event.currentTarget.closest("aside"))}
     >
       <IconFlask size={12} aria-hidden />
       {t(says, { in: count(came), out: count(gave.count) })}
     </button>
   );
+}
+
+function showBelow(panel: HTMLElement | null) {
+  const rows = document.getElementById(ANCHOR);
+  if (!panel || !rows) return;
+  const below = rows.getBoundingClientRect().top - panel.getBoundingClientRect().top;
+  panel.scrollBy({ top: below - 8 });
 }
 
 interface SectionProps {
