@@ -80,8 +80,11 @@ def spark_worker(redis_server: str, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def spark(spark_worker: Path) -> None:
+def spark(spark_worker: Path, settings: Any) -> None:
     """Waits for the spark worker to say that it is there."""
+    # The first rehearsal of a worker takes long on a machine that has much to do.
+    patient = settings.ENVIRONMENT.model_copy(update={"rehearse_seconds": 240})
+    settings.ENVIRONMENT = patient
     deadline = time.monotonic() + 90
     while not cache.get("worker:spark"):
         assert time.monotonic() < deadline, spark_worker.read_text()
@@ -207,7 +210,7 @@ def test_running_compares_remembers_and_tells_the_deployment(
     assert (words["passed"], words["problems"]) == (True, [])
     assert words["seconds"] > 0
     assert {row["op"] for row in words["steps"]["words"]["rows"]} == {"same"}
-    assert not counts["passed"]
+    assert (counts["passed"], counts["problems"]) == (False, [])
     assert counts["steps"]["not_empty"]["passed"]
     rows = counts["steps"]["counts"]["rows"]
     assert [(r["op"], r["columns"]) for r in rows] == [
