@@ -178,7 +178,7 @@ export function DeployDialog(props: Props) {
             onClick={() => deploy.mutate()}
             loading={deploy.isPending}
             disabled={problems.length > 0 || tests.waiting}
-            color={tests.failed.length > 0 ? "red" : undefined}
+            color={tests.failed.length > 0 ? "red.9" : undefined}
             data-testid="deploy-now"
           >
             {t(tests.failed.length > 0 ? "rehearsal.deployAnyway" : "deploy.now")}

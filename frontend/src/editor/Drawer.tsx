@@ -30,24 +30,26 @@ export function Drawer({ tab, onTab, editing, name, pipeline, save, runs }: Prop
   const problems = useCheck((s) => s.problems.length);
   return (
     <section className={styles.drawer} aria-label={t("drawer.name")}>
-      <Tabs value={tab} onChange={(next) => onTab(next as DrawerTab | null)} variant="default">
-        <Tabs.List>
+      <Tabs
+        value={tab}
+        onChange={(next) => onTab(next as DrawerTab | null)}
+        className={styles.tabs}
+      >
+        <Tabs.List flex={1}>
           {TABS.map((value) => (
             <Tabs.Tab key={value} value={value} onClick={() => tab === value && onTab(null)}>
               {t(`drawer.${value}`)} {value === "problems" && problems > 0 && problems}
             </Tabs.Tab>
           ))}
-          <ActionIcon
-            ml="auto"
-            mr={6}
-            my="auto"
-            aria-label={t(tab ? "drawer.close" : "drawer.open")}
-            aria-expanded={tab !== null}
-            onClick={() => onTab(tab ? null : "problems")}
-          >
-            {tab ? <IconChevronDown size={15} /> : <IconChevronUp size={15} />}
-          </ActionIcon>
         </Tabs.List>
+        <ActionIcon
+          mx={6}
+          aria-label={t(tab ? "drawer.close" : "drawer.open")}
+          aria-expanded={tab !== null}
+          onClick={() => onTab(tab ? null : "problems")}
+        >
+          {tab ? <IconChevronDown size={15} /> : <IconChevronUp size={15} />}
+        </ActionIcon>
       </Tabs>
       {tab && (
         <div className={styles.body}>

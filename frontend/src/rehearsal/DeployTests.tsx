@@ -1,7 +1,8 @@
-import { Alert, List, Loader, Text } from "@mantine/core";
+import { Alert, Group, List, Loader, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import styles from "./Rehearsal.module.css";
 import { type CaseRuns, useCases } from "./useCases";
 
 /** What the test cases said before a deployment. */
@@ -47,22 +48,25 @@ export function DeployTests({ tests }: { tests: BeforeDeploy }) {
   const { t } = useTranslation();
   const { waiting, count, failed, notRun } = tests;
   return (
-    <div aria-live="polite" data-testid="deploy-tests">
+    <Stack gap="xs" aria-live="polite" data-testid="deploy-tests">
       {notRun !== null && (
         <Alert
           color="yellow"
           p="xs"
           icon={<IconAlertTriangle size={17} />}
           title={t("rehearsal.notRun")}
+          classNames={{ title: styles.warning, icon: styles.warning }}
         >
-          {notRun} {t("rehearsal.untested")}
+          {notRun} {failed.length === 0 && t("rehearsal.untested")}
         </Alert>
       )}
       {waiting && count > 0 && (
-        <Text size="xs" c="dimmed">
-          <Loader size="xs" type="dots" mr={6} style={{ verticalAlign: "middle" }} />
-          {t("rehearsal.runningBefore", { count })}
-        </Text>
+        <Group gap={8}>
+          <Loader size="xs" type="dots" />
+          <Text size="xs" c="dimmed">
+            {t("rehearsal.runningBefore", { count })}
+          </Text>
+        </Group>
       )}
       {failed.length > 0 && (
         <Alert
@@ -85,6 +89,6 @@ export function DeployTests({ tests }: { tests: BeforeDeploy }) {
           {t("rehearsal.allPass", { count })}
         </Text>
       )}
-    </div>
+    </Stack>
   );
 }

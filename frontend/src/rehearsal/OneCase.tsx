@@ -75,7 +75,7 @@ export function OneCase({ pipeline, item, runs, onLoaded }: Props) {
       {deleting && (
         <div className={styles.caseLine} role="alertdialog" aria-label={t("rehearsal.deleteSure")}>
           {t("rehearsal.deleteSure")}
-          <Button size="compact-xs" color="red" autoFocus onClick={() => remove.mutate(item.id)}>
+          <Button size="compact-xs" color="red.9" autoFocus onClick={() => remove.mutate(item.id)}>
             {t("rehearsal.deleteNow")}
           </Button>
           <Button size="compact-xs" variant="default" onClick={() => setDeleting(false)}>
@@ -197,7 +197,7 @@ interface ToolProps {
 function Tool({ icon: Icon, label, run }: ToolProps) {
   return (
     <Tooltip label={label}>
-      <ActionIcon size="sm" aria-label={label} onClick={run}>
+      <ActionIcon size={24} aria-label={label} onClick={run}>
         <Icon size={14} />
       </ActionIcon>
     </Tooltip>

@@ -30,7 +30,12 @@ export function RowsTab({ pipeline, save }: Props) {
     <div className={styles.tab} data-testid="rows-tab">
       <Outcome pipeline={pipeline} save={save} sources={sources} />
       {!kept && (
-        <Alert color="yellow" icon={<IconAlertTriangle size={17} />} p="xs">
+        <Alert
+          color="yellow"
+          icon={<IconAlertTriangle size={17} />}
+          p="xs"
+          classNames={{ icon: styles.warning }}
+        >
           {t("rehearsal.notKept")}
         </Alert>
       )}

@@ -115,7 +115,7 @@ export function RowsTable({ rows, columns, about, title, wanted = null, onChange
                   ))}
                   <td className={styles.rowTools}>
                     <ActionIcon
-                      size="sm"
+                      size={24}
                       aria-label={t("rehearsal.duplicate", { number })}
                       onClick={() =>
                         onChange([...rows.slice(0, number), { ...row }, ...rows.slice(number)])
@@ -124,7 +124,7 @@ export function RowsTable({ rows, columns, about, title, wanted = null, onChange
                       <IconCopy size={13} />
                     </ActionIcon>
                     <ActionIcon
-                      size="sm"
+                      size={24}
                       data-remove
                       aria-label={t("rehearsal.remove", { number })}
                       onClick={() => remove(index)}

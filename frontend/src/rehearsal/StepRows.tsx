@@ -111,7 +111,7 @@ interface SectionProps {
 function Section({ title, rows, all, keys, note }: SectionProps) {
   const { t } = useTranslation();
   return (
-    <section className={styles.section} aria-label={title}>
+    <div className={styles.section}>
       <h3>
         {title} <span className={styles.soft}>{count(all)}</span>
       </h3>
@@ -121,6 +121,6 @@ function Section({ title, rows, all, keys, note }: SectionProps) {
       ) : (
         <ResultRows rows={rows} all={all} keys={keys} label={title} />
       )}
-    </section>
+    </div>
   );
 }

@@ -1,4 +1,5 @@
 import { createTheme, type MantineColorsTuple } from "@mantine/core";
+import i18n from "../i18n/i18n";
 
 const teal: MantineColorsTuple = [
   "#e6f7f5",
@@ -26,6 +27,8 @@ const dark: MantineColorsTuple = [
   "#0e0f11",
 ];
 
+const CLOSE = { "aria-label": i18n.t("panel.close") };
+
 /** One accent, one scale of type and space; small controls, since people work here all day. */
 export const theme = createTheme({
   primaryColor: "teal",
@@ -51,7 +54,10 @@ export const theme = createTheme({
     Checkbox: { defaultProps: { size: "xs" } },
     SegmentedControl: { defaultProps: { size: "xs" } },
     Tooltip: { defaultProps: { openDelay: 350, withArrow: true, multiline: true, maw: 340 } },
-    Modal: { defaultProps: { centered: true, transitionProps: { duration: 120 } } },
+    Modal: {
+      defaultProps: { centered: true, transitionProps: { duration: 120 }, closeButtonProps: CLOSE },
+    },
+    Notification: { defaultProps: { closeButtonProps: CLOSE } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray", size: "md" } },
   },
 });
