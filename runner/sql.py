@@ -438,5 +438,7 @@ def _sentence(error: Exception) -> str:
         detail = details[0]
         near = (detail.get("highlight") or "").strip()
         at = f" near {near}" if near and len(near) < 40 else ""
+        if "<class" in detail["description"]:
+            return f"This is no complete expression{at}: something is missing."
         return f"This is no complete expression{at}: {detail['description'].rstrip('.')}."
     return "This is no complete expression; look for a missing quote or parenthesis."

@@ -11,7 +11,7 @@ import { meaning } from "../canvas/editGraph";
 import { asDeployed } from "../monitor/asDeployed";
 
 // With some 30 ms for the answer, what is wrong is said well within a quarter of a second.
-const DEBOUNCE_MS = 120;
+const DEBOUNCE_MS = 100;
 
 /**
  * Keep the check store up to date with what the graph means; moving a step asks nothing.

@@ -11,6 +11,8 @@ import { type Change, type KnownNames, renameColumn } from "./renameColumn";
 
 // Long enough that nobody is interrupted while typing a name.
 const DEBOUNCE_MS = 400;
+// Texts of up to so many characters are shown before and after on one line.
+const SHORT = 16;
 
 /** Offers to take a renamed column's new name over wherever its rows are read. */
 export function RenameNotice() {
@@ -87,7 +89,7 @@ function Offer({ rename, changes, onTake, onLeave }: OfferProps) {
         {changes.map(({ step, field, before, after }) => (
           <li key={`${step} ${field}`}>
             <span>{titleOf(step)}</span>
-            <span className={styles.change}>
+            <span className={styles.change} data-long={before.length > SHORT}>
               <del>{before}</del> <ins>{after}</ins>
             </span>
           </li>

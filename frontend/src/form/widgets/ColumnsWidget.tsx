@@ -4,6 +4,9 @@ import type { FormContext } from "../FormContext";
 import { ColumnPill, columnsFor, typed } from "./columnData";
 import { fieldProps } from "./fieldProps";
 
+// Chips with types take much room; the input behind them needs little until it is typed in.
+const NARROWEST = 40;
+
 /** Several columns of what flows in, as chips; a column that is not known yet may be typed. */
 export function ColumnsWidget(props: WidgetProps) {
   const known = columnsFor(props.registry.formContext as FormContext, props.name);
@@ -23,6 +26,7 @@ export function ColumnsWidget(props: WidgetProps) {
       )}
       onChange={(next) => props.onChange(next.length ? next : undefined)}
       acceptValueOnBlur
+      styles={{ inputField: { minWidth: NARROWEST } }}
       clearable
     />
   );

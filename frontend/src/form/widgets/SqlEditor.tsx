@@ -3,7 +3,7 @@ import { sql } from "@codemirror/lang-sql";
 import { EditorView } from "@codemirror/view";
 import { useComputedColorScheme } from "@mantine/core";
 import CodeMirror from "@uiw/react-codemirror";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { KnownColumn } from "../FormContext";
 import { completeSql, type Known, SPARK } from "./completeSql";
 import { faultMarks, setSentences } from "./faultMarks";
@@ -53,9 +53,14 @@ export default function SqlEditor({
   // Read when they are wanted: an answer of the check must not set up anew what is being typed in.
   const known = useRef<Known>({ columns, functions, inputs });
   const isInvalid = useRef(invalid);
+  const tell = useRef(onChange);
   useEffect(() => {
     known.current = { columns, functions, inputs };
-  }, [columns, functions, inputs]);
+    tell.current = onChange;
+  }, [columns, functions, inputs, onChange]);
+  // One that stays the same: with another the editor is set up anew, and forgets the arguments that
+  // are still to be filled in.
+  const change = useCallback((text: string) => tell.current(text), []);
   const extensions = useMemo(
     () => [
       sql({ dialect: SPARK }),
@@ -80,7 +85,7 @@ export default function SqlEditor({
   return (
     <CodeMirror
       value={value}
-      onChange={onChange}
+      onChange={change}
       onCreateEditor={setView}
       extensions={extensions}
       basicSetup={SETUP}

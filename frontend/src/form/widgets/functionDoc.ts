@@ -1,21 +1,26 @@
 import { argumentsOf, type SqlFunction } from "./functions";
 
-/** What is known of a function, with the argument that is being written in bold. */
-export function functionDoc(
-  { signature, summary, example }: SqlFunction,
-  argument?: number,
-): HTMLElement {
+/** What is known of a function: how it is called, what it gives, an example. */
+export function functionDoc({ signature, summary, example }: SqlFunction): HTMLElement {
   const doc = element("div", "cm-function-doc");
-  doc.append(signatureOf(signature, argument), element("p", "", summary));
+  doc.append(element("code", "", signature), element("p", "", summary));
   if (example) doc.append(element("code", "", example));
   return doc;
 }
 
-function signatureOf(signature: string, argument?: number): HTMLElement {
-  const line = element("code", "cm-signature");
+/** How a function is called, with the argument that is being written in bold. */
+export function signatureHelp({ signature, summary }: SqlFunction, argument: number): HTMLElement {
+  const doc = element("div", "cm-function-doc cm-signature-help");
+  const [sentence = ""] = /^.*?[.!?](?= |$)/s.exec(summary) ?? [summary];
+  doc.append(signatureOf(signature, argument), element("p", "", sentence));
+  return doc;
+}
+
+function signatureOf(signature: string, argument: number): HTMLElement {
+  const line = element("code", "");
   const names = argumentsOf(signature);
   const open = signature.indexOf("(");
-  if (argument === undefined || names.length === 0) {
+  if (names.length === 0) {
     line.textContent = signature;
     return line;
   }

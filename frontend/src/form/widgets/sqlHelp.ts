@@ -2,7 +2,7 @@ import { type EditorState, type Extension, StateEffect, StateField } from "@code
 import { hoverTooltip, keymap, showTooltip, type Tooltip } from "@codemirror/view";
 import { type Call, callAt, tokens } from "../sqlTokens";
 import type { Known } from "./completeSql";
-import { functionDoc } from "./functionDoc";
+import { functionDoc, signatureHelp } from "./functionDoc";
 
 const hide = StateEffect.define();
 
@@ -25,7 +25,7 @@ export function sqlHelp(known: () => Known): Extension {
     const tooltip: Tooltip = {
       pos: call.from,
       above: true,
-      create: () => ({ dom: functionDoc(described, call.argument) }),
+      create: () => ({ dom: signatureHelp(described, call.argument) }),
     };
     return { call, tooltip };
   }
