@@ -31,6 +31,8 @@ RUN UV_NO_CACHE=1 REDIS_URL=elsewhere python3 -m builder.local.install --no-fron
 
 COPY manage.py ./
 COPY runner runner
+# Jobs start faster with Spark's classes written down.
+RUN python -m runner.write_class_archive
 COPY builder builder
 COPY --from=frontend /opt/headrace/frontend/dist frontend/dist
 

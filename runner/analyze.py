@@ -1,6 +1,7 @@
 """Spark's own word on a graph: the columns each step gives, and what it can't make sense of."""
 
 import hashlib
+import json
 import logging
 import os
 import re
@@ -15,8 +16,9 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
-from runner import sql
+from runner import class_archive, sql
 from runner.check import Connections, check
 from runner.compile import CONF, PRELUDE, statements
 from runner.graph import Graph, Step
@@ -52,9 +54,13 @@ class Analysis:
 
 @dataclass(frozen=True)
 class _Known:
-    """What a statement came to: its DataFrame with its columns, or Spark's objection."""
+    """What a statement came to: the type of its rows with their columns, or Spark's objection.
 
-    rows: DataFrame | None = None
+    `type` is Spark's own type in Java, `text` says the same as JSON.
+    """
+
+    type: Any = None
+    text: str = ""
     columns: tuple[tuple[str, str], ...] = ()
     objection: tuple[Cause, ...] = ()
 
@@ -64,8 +70,11 @@ _session: SparkSession | None = None
 _java: "subprocess.Popen[bytes] | None" = None
 
 
-def warm_session() -> SparkSession:
-    """The session of this process, made at the first call (some seconds) and again if it died."""
+def warm_session(java_options: str = "") -> SparkSession:
+    """The session of this process, made at the first call (some seconds) and again if it died.
+
+    `java_options` are for the Java of a new session, in place of those that have it start fast.
+    """
     global _session, _java
     if _session is not None and _java is not None and _java.poll() is None:
         return _session
@@ -79,6 +88,9 @@ def warm_session() -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     conf = SparkConf().setAll([*CONF.items(), *_SESSION.items()])
     conf.set("spark.jars", ",".join(map(str, spark_jars())))
+    # What runs here is short: compiling it well would take longer than it does.
+    options = f"-XX:TieredStopAtLevel=1 {java_options or class_archive.java_options()}"
+    conf.set("spark.driver.extraJavaOptions", options)
     _session = SparkSession(SparkContext.getOrCreate(conf))
     _java = SparkContext._gateway.proc if SparkContext._gateway else None
     return _session
@@ -89,7 +101,8 @@ def analyze(graph: Graph, connections: Connections) -> Analysis:
 
     A step that Spark objects to has a problem, with the field at fault where that is known;
     what lies below it is left out without one. A step is asked about once for as long as it
-    and all above it stay the same.
+    and the columns that flow into it stay the same: each is tried on rows of these columns
+    alone, so that it takes no longer the more lies above it.
     """
     namespace: dict[str, Any] = {"spark": warm_session(), "F": F}
     exec(compile(PRELUDE, "<prelude>", "exec"), namespace)  # noqa: S102
@@ -98,49 +111,56 @@ def analyze(graph: Graph, connections: Connections) -> Analysis:
         for name, c in connections.items()
     }
     analysis = Analysis()
-    code: dict[str, str] = {}
-    broken: set[str] = set()
+    given: dict[str, _Known] = {}
     drawn = Plan(graph, check(graph, connections).rows)
     for id_, statement in statements(drawn, connections):
-        code[id_] = statement
-        above = graph.upstream(id_)
-        if above & broken or not above <= code.keys():
-            broken.add(id_)
+        inputs = {edge.from_ for edge in graph.edges_into.get(id_, ())}
+        if not inputs <= given.keys():
             continue
-        known = _asked(
-            [code[s.id] for s in graph.in_order if s.id in above], id_, statement, namespace
-        )
+        known = _asked(id_, statement, {name: given[name] for name in sorted(inputs)}, namespace)
         step = graph.by_id[id_]
-        if known.rows is None:
-            broken.add(id_)
+        if known.type is None:
             analysis.problems.append(_problem(step, known.objection))
         elif not issubclass(step.step_type, Sink):
-            namespace[id_] = known.rows
+            given[id_] = known
             columns = [{"name": name, "type": type_} for name, type_ in known.columns]
             analysis.steps[id_] = {"columns": columns}
     return analysis
 
 
-def _asked(above: list[str], id_: str, statement: str, namespace: dict[str, Any]) -> _Known:
-    key = hashlib.sha256("\0".join([*above, statement]).encode()).hexdigest()
+def _asked(
+    id_: str, statement: str, inputs: Mapping[str, _Known], namespace: dict[str, Any]
+) -> _Known:
+    texts = [statement, *(f"{name}={known.text}" for name, known in inputs.items())]
+    key = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     known = _known.pop(key, None)
     if known is None:
-        known = _ask(id_, statement, namespace)
+        known = _ask(id_, statement, inputs, namespace)
     _known[key] = known
     if len(_known) > _REMEMBERED:
         _known.popitem(last=False)
     return known
 
 
-def _ask(id_: str, statement: str, namespace: dict[str, Any]) -> _Known:
+def _ask(
+    id_: str, statement: str, inputs: Mapping[str, _Known], namespace: dict[str, Any]
+) -> _Known:
+    spark = warm_session()
+    java: Any = spark._jsparkSession
+    nothing = spark._jvm.java.util.ArrayList()  # type: ignore[union-attr]
+    for name, known in inputs.items():
+        namespace[name] = DataFrame(java.createDataFrame(nothing, known.type), spark)
     try:
         # The compiler wrote it: what people type stands in it only as quoted text.
         exec(compile(statement, f"<{id_}>", "exec"), namespace)  # noqa: S102
         rows: DataFrame = namespace[id_]
-        columns = tuple((f.name, f.dataType.simpleString()) for f in rows.schema.fields)
+        type_: Any = rows._jdf.schema()
     except AnalysisException as error:
         return _Known(objection=tuple(causes(error)))
-    return _Known(rows, columns)
+    text = str(type_.json())
+    fields = StructType.fromJson(json.loads(text)).fields
+    columns = tuple((field.name, field.dataType.simpleString()) for field in fields)
+    return _Known(type_, text, columns)
 
 
 def _problem(step: Step, objection: tuple[Cause, ...]) -> Problem:

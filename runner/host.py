@@ -24,6 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from runner.class_archive import java_options
 from runner.events import EventLog
 from runner.graph import Graph, read_graph
 from runner.launch import IDENTITY, this_process
@@ -85,6 +86,7 @@ class _Host:
         self.running = False
         self.how = _how(s["mode"] for s in self.run["segments"])
         self.spark: Any = None
+        self.progress: Any = None
         self.gateway: Any = None
 
     def state(self, state: str, message: str, step: str | None = None) -> None:
@@ -143,9 +145,10 @@ class _Host:
             settings["spark.driver.host"] = "127.0.0.1"
         # Only what Java must know before it starts: anybody on the machine can read a command line.
         command = SparkConf(loadDefaults=False).set("spark.jars", ",".join(self.run["jars"]))
-        for name in ("spark.driver.memory", "spark.driver.extraJavaOptions"):
-            if name in settings:
-                command.set(name, settings[name])
+        if "spark.driver.memory" in settings:
+            command.set("spark.driver.memory", settings["spark.driver.memory"])
+        options = f"{java_options()} {settings.get('spark.driver.extraJavaOptions', '')}"
+        command.set("spark.driver.extraJavaOptions", options.strip())
         os.environ[IDENTITY] = str(this_process())
         # Java holds the lock too: were this process killed, none could begin before it is gone.
         self.java_is_starting = True
@@ -158,7 +161,7 @@ class _Host:
         conf = SparkConf().setMaster(self.run["master"] or f"local[{slots}]")
         conf.setAppName(self.run["name"]).setAll(list(settings.items()))
         self.spark = SparkSession(SparkContext(conf=conf))
-        self.spark.streams.addListener(_listener(self.metrics))
+        self.progress = self.spark._jvm.headrace.Progress.of(self.spark._jsparkSession)
 
     def _console_topics(self) -> list[ConsoleTopics]:
         by_connection: dict[str, dict[str, str]] = {}
@@ -187,7 +190,8 @@ class _Host:
         raise _Ended(CRASH, "A query ended though nobody asked it to.")
 
     def _judged(self, error: Exception) -> _Ended:
-        if self._java_is_gone(wait=type(error).__name__ == "Py4JNetworkError"):
+        is_cut_off = isinstance(error, ConnectionError)
+        if self._java_is_gone(wait=is_cut_off or type(error).__name__ == "Py4JNetworkError"):
             return _Ended(CRASH, "Java, which runs Spark, ended: killed, or out of memory.")
         source = (self.folder / "job.py").read_text()
         steps = [step.id for step in self.graph.in_order]
@@ -200,30 +204,16 @@ class _Host:
 
     def _tell(self) -> None:
         """Once a second: what is new, into the events."""
-        from runner.live_counts import LiveCounts
-
-        live, told = LiveCounts(self.spark), 0.0
+        told = 0.0
         begun: set[str] = set()
         wanted = {s["id"]: s["mode"] for s in self.run["segments"]}
         while not self.ended.wait(1):
             try:
-                reading = set()
-                for batch in live.batches():
-                    self.metrics.under_way(batch.segment, batch.batch, batch.out, batch.read)
-                    if batch.reading:
-                        reading.add(batch.segment)
-                queries = {q.name: q for q in self.spark.streams.active}
-                for name in queries.keys() - begun:
-                    if offsets := _begin_of(queries[name]):
-                        self.metrics.begins_at(name, offsets)
-                        begun.add(name)
-                if not self.running and wanted.keys() <= queries.keys():
-                    self.running = all(
-                        name in reading if mode == "real_time" else _processes(queries[name])
-                        for name, mode in wanted.items()
-                    )
-                    if self.running and not self.asked_to_stop.is_set():
-                        self.state("running", self.how)
+                reading = self._take_progress()
+                if not self.running or begun < wanted.keys():
+                    queries = {q.name: q for q in self.spark.streams.active}
+                    self._see_begun(queries, begun)
+                    self._see_running(queries, wanted, reading)
             except Exception:
                 if self.asked_to_stop.is_set() or self.ended.is_set():
                     return
@@ -231,6 +221,48 @@ class _Host:
                 traceback.print_exc()
             told = self._write_news(told)
             _bounded(self.folder / "log.txt")
+
+    def _take_progress(self) -> set[str]:
+        """Take in what the queries have done; returns the segments that read in real time now."""
+        for report in json.loads(self.progress.ended()):
+            self.metrics.batch_ended(report)
+        reading = set()
+        if any(s["mode"] == "real_time" for s in self.run["segments"]):
+            for batch in json.loads(self.progress.underWay()):
+                about = batch["segment"], batch["batch"], batch["out"], batch["read"]
+                self.metrics.under_way(*about)
+                if batch["reading"]:
+                    reading.add(batch["segment"])
+        return reading
+
+    def _take_last_progress(self) -> None:
+        if self.progress is None or self._java_is_gone(wait=False):
+            return
+        from py4j.protocol import Py4JError
+
+        try:
+            self._take_progress()
+        except (OSError, Py4JError):
+            # Java went meanwhile; how the job ended is told all the same.
+            traceback.print_exc()
+
+    def _see_begun(self, queries: dict[str, Any], begun: set[str]) -> None:
+        for name in queries.keys() - begun:
+            if offsets := _begin_of(queries[name]):
+                self.metrics.begins_at(name, offsets)
+                begun.add(name)
+
+    def _see_running(
+        self, queries: dict[str, Any], wanted: dict[str, str], reading: set[str]
+    ) -> None:
+        if self.running or not wanted.keys() <= queries.keys():
+            return
+        self.running = all(
+            name in reading if mode == "real_time" else _processes(queries[name])
+            for name, mode in wanted.items()
+        )
+        if self.running and not self.asked_to_stop.is_set():
+            self.state("running", self.how)
 
     def _write_news(self, told: float) -> float:
         now = time.monotonic()
@@ -292,6 +324,7 @@ class _Host:
         # Never let go of: a second thread that comes here waits until the process is gone.
         self.ending.acquire()
         self.ended.set()
+        self._take_last_progress()
         self._write_news(time.monotonic())
         self._end_java()
         if end.code == STOPPED:
@@ -387,22 +420,6 @@ def _slots(graph: Graph, segments: list[dict[str, Any]], partitions: dict[str, i
     }
     taken = sum(slots(segment, streamed) for segment in segments)
     return taken + max(4, os.cpu_count() or 1)
-
-
-def _listener(metrics: Metrics) -> Any:
-    from pyspark.sql.streaming.listener import StreamingQueryListener
-
-    class Listener(StreamingQueryListener):
-        def onQueryStarted(self, event: Any) -> None: ...
-
-        def onQueryProgress(self, event: Any) -> None:
-            metrics.batch_ended(event.progress)
-
-        def onQueryIdle(self, event: Any) -> None: ...
-
-        def onQueryTerminated(self, event: Any) -> None: ...
-
-    return Listener()
 
 
 def _processes(query: Any) -> bool:

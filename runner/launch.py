@@ -13,8 +13,8 @@ from pathlib import Path
 
 # What a job may know of the environment; no secret of the web side is among it.
 _HANDED_ON = re.compile(
-    r"PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|JAVA_HOME|LD_LIBRARY_PATH|SPARK_LOCAL_DIRS"
-    r"|SPARK_CONF_DIR|HADOOP_CONF_DIR|KRB5_CONFIG|KRB5CCNAME"
+    r"PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|JAVA_HOME|JDK_JAVA_OPTIONS|LD_LIBRARY_PATH"
+    r"|SPARK_LOCAL_DIRS|SPARK_CONF_DIR|HADOOP_CONF_DIR|KRB5_CONFIG|KRB5CCNAME"
 )
 # How the Java process of a job says whose it is, also when its parent is gone.
 IDENTITY = "HEADRACE_JOB"

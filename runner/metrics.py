@@ -1,6 +1,5 @@
 """What a job has done so far, put together from batches that ended and those under way."""
 
-import json
 import threading
 import time
 from collections import defaultdict, deque
@@ -71,38 +70,34 @@ class Metrics:
     def _runs(self, step: str) -> bool:
         return any(step in s.steps for s in self._segments.values())
 
-    def batch_ended(self, progress: Any) -> None:
-        """Take in what Spark says of a batch that has ended (a StreamingQueryProgress)."""
-        segment = self._segments.get(progress.name)
+    def batch_ended(self, progress: Mapping[str, Any]) -> None:
+        """Take in what Spark says of a batch that has ended, a StreamingQueryProgress as JSON."""
+        segment = self._segments.get(progress["name"])
         if segment is None:
             return
+        batch, rows = progress["batchId"], progress.get("numInputRows") or 0
         with self._lock:
-            if progress.batchId != segment.batch or progress.numInputRows:
-                for name, row in progress.observedMetrics.items():
+            if batch != segment.batch or rows:
+                for name, counts in progress.get("observedMetrics", {}).items():
                     step = name.removesuffix(".dropped")
-                    counts = row.asDict()
                     if self._is_lookup(step):
                         segment.out[step] = counts.get("rows") or 0
                     else:
                         segment.out[step] += counts.get("rows") or 0
                     segment.dropped[step] += counts.get("dropped") or 0
-                segment.read += progress.numInputRows
-            if segment.live_batch <= progress.batchId:
+                segment.read += rows
+            if segment.live_batch <= batch:
                 segment.live_out, segment.live_read = {}, 0
-                segment.live_batch = progress.batchId + 1
-            segment.batch = progress.batchId
-            segment.batch_ms = progress.durationMs.get("triggerExecution", segment.batch_ms)
-            segment.watermark = (progress.eventTime or {}).get("watermark", segment.watermark)
-            if progress.stateOperators:
-                segment.state_rows = sum(o.numRowsTotal for o in progress.stateOperators)
-                segment.state_bytes = sum(o.memoryUsedBytes for o in progress.stateOperators)
-            for source in progress.sources:
-                segment.at.update(_offsets(source.endOffset))
-                self._newest.update(
-                    (k, v)
-                    for k, v in _offsets(source.latestOffset).items()
-                    if v > self._newest.get(k, -1)
-                )
+                segment.live_batch = batch + 1
+            segment.batch = batch
+            segment.batch_ms = progress["durationMs"].get("triggerExecution", segment.batch_ms)
+            segment.watermark = progress.get("eventTime", {}).get("watermark", segment.watermark)
+            if operators := progress["stateOperators"]:
+                segment.state_rows = sum(o["numRowsTotal"] for o in operators)
+                segment.state_bytes = sum(o["memoryUsedBytes"] for o in operators)
+            for source in progress["sources"]:
+                segment.at.update(_offsets(source.get("endOffset")))
+                self._newer(_offsets(source.get("latestOffset")))
 
     def under_way(self, segment_id: str, batch: int, out: Mapping[str, int], read: int) -> None:
         """Take in the counts of a real-time batch that has not ended yet."""
@@ -219,12 +214,8 @@ class Metrics:
         return known is not None and known.type == "lookup_table"
 
 
-def _offsets(text: str | None) -> Offsets:
+def _offsets(offsets: Any) -> Offsets:
     """Kafka's offsets as a progress has them, {"topic": {"0": 5}}, by topic-partition."""
-    try:
-        offsets = json.loads(text or "null")
-    except ValueError:
-        return {}
     if not isinstance(offsets, dict):
         return {}
     return {

@@ -13,7 +13,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from runner.analyze import warm_session
@@ -161,6 +161,8 @@ class _Trial:
         self.folder = Path(tempfile.mkdtemp(prefix="headrace-rehearsal-"))
         self.spark: SparkSession = warm_session().newSession()
         self.spark.conf.set("spark.sql.shuffle.partitions", "1")
+        # Compiling a batch's plan takes longer than interpreting it for a few rows.
+        self.spark.conf.set("spark.sql.codegen.wholeStage", "false")
         self.segments: list[_Running] = []
         self.known: dict[str, DataFrame] = {}
         self.error: Exception | None = None
@@ -173,8 +175,8 @@ class _Trial:
             for segment in self.plan.segments:
                 if segment.shape != "dead_letters":
                     self.segments.append(_Running(self, segment))
+            self._put_aside()
             for records in self.batches:
-                self._put_aside(records)
                 moving = dict(records)
                 for running in self.segments:
                     for sent, rows in running.give(moving).items():
@@ -210,21 +212,25 @@ class _Trial:
                 row = {k: v for k, v in row.items() if k in kept} | {DELETED: True}
             self.rows[step].append({**row, "_batch": self.batch})
 
-    def _put_aside(self, records: Mapping[str, list[Row]]) -> None:
-        """The dead letters among these records."""
-        for id_, rows in records.items():
+    def _put_aside(self) -> None:
+        """The dead letters among the records."""
+        for id_ in dict.fromkeys(id_ for records in self.batches for id_ in records):
             config = self.graph.by_id[id_].parsed
             if not isinstance(config, KafkaSource) or not config.has_dead_letters:
                 continue
-            lines = _lines(self.spark, rows)
+            came = [(n, row) for n, batch in enumerate(self.batches) for row in batch.get(id_, [])]
+            batch_of = {row["offset"]: n for n, row in came}
+            lines = _lines(self.spark, [row for _, row in came])
             space = {"spark": self.spark, "F": F, "given": _as_kafka(lines)}
             code = config.emit_records(None, fetch_at_once=False, headers=False, read="given")
             letters = config.emit_dead_letters(id_, code.strip(), "")
             found: DataFrame = eval(dedent(f"(\n{letters.strip()}\n)"), space)  # noqa: S307
-            for row in found.select("key", "value").collect():
+            for row in found.select("key", "value", "headers").collect():
+                headers = {header["key"]: bytes(header["value"]) for header in row["headers"]}
+                batch = batch_of[int(headers["headrace.offset"])]
                 key = None if row["key"] is None else bytes(row["key"]).decode()
                 value = None if row["value"] is None else bytes(row["value"]).decode()
-                letter = {"_step": id_, "_key": key, "value": value, "_batch": self.batch}
+                letter = {"_step": id_, "_key": key, "value": value, "_batch": batch}
                 self.letters.append(letter)
 
     def _too_long(self, seconds: float) -> None:
@@ -348,14 +354,15 @@ class _Running:
         rows = [r for batch in self.trial.batches for r in batch.get(id_, [])]
         return _as_kafka(_lines(self.trial.spark, rows))
 
-    def _told(self, id_: str, rows: DataFrame) -> Any:
+    def _told(self, id_: str, rows: DataFrame) -> Column:
         """A row of a step as JSON: its own columns, key and time, and whether it is a deletion."""
         known = self.trial.plan.rows[id_]
         shown = [n for n in rows.columns if not n.startswith("_")]
         shown += [n for n in ("_key", "_timestamp") if n in rows.columns and n not in known.key]
         shown += [n for n in (*known.key, DELETED) if n.startswith("_") and n in rows.columns]
-        columns = [F.col("`" + n.replace("`", "``") + "`") for n in shown]
-        return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"})
+        # As one text: each function called from here asks Java anew.
+        columns = ", ".join("`" + n.replace("`", "``") + "`" for n in shown)
+        return F.expr(f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
 
     def _start(self) -> Any:
         trunk: DataFrame = self.space[self.segment.trunk]
@@ -372,10 +379,8 @@ class _Running:
         """Take a batch of the trunk's rows on to the sinks."""
         if self.trial.over.is_set():
             return
-        rows = batch.persist()
         try:
-            rows.count()
-            space = {**self.space, self.segment.trunk: rows}
+            space = {**self.space, self.segment.trunk: _in_memory(batch)}
             for id_ in self.between:
                 self._execute(id_, space)
                 found = [r[0] for r in space[id_].select(self._told(id_, space[id_])).collect()]
@@ -386,8 +391,6 @@ class _Running:
             # Java would tell of it as text only.
             self.trial.error = error
             raise
-        finally:
-            rows.unpersist()
 
     def _arrived(self, sink: str, space: dict[str, Any]) -> None:
         config = self.graph.by_id[sink].parsed
@@ -442,6 +445,13 @@ class _Running:
                 for name, seen in progress.observedMetrics.items():
                     if name in self.graph.by_id:
                         self.trial.take(name, seen["count"], seen["rows"])
+
+
+def _in_memory(rows: DataFrame) -> DataFrame:
+    """The same rows, read once; Spark needs no job for what is computed of them then."""
+    session = rows.sparkSession
+    java = session._jsparkSession.createDataFrame(rows._jdf.collectAsList(), rows._jdf.schema())
+    return DataFrame(java, session)
 
 
 class _Anything(dict[str, Any]):

@@ -99,6 +99,10 @@ def install(dev: bool, with_frontend: bool) -> None:
         jars()
     with timed("Operators"):
         operators()
+    if dev:
+        # Else `make up` has it done beside everything else.
+        with timed("Spark's classes"):
+            class_archive()
     with timed("Redis"):
         redis()
     if not with_frontend:
@@ -297,6 +301,25 @@ def compile_java(sources: list[Path], jar: Path) -> None:
                 archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
     # Who has the jar open keeps reading the one from before.
     fresh.replace(jar)
+
+
+def class_archive() -> None:
+    """Have Java write down Spark's classes, so that jobs start faster; made once per Java and jars.
+
+    Done without where the rest of `runner` is not there yet, as while an image is built.
+    """
+    program = ROOT / "runner" / "write_class_archive.py"
+    home = find_java()
+    assert home is not None
+    files = [program, ROOT / "requirements.lock", ROOT / "runner" / "ivy.xml", home / "release"]
+    files = [file for file in files if file.exists()]
+    if not program.exists() or (
+        (VENV / "jars" / "spark.jsa").exists() and not _changed("class-archive", files)
+    ):
+        return
+    command = [sys.executable, "-m", "runner.write_class_archive"]
+    run(command, LOG, "Spark does not start here.", env={**os.environ, "JAVA_HOME": str(home)})
+    _done("class-archive", files)
 
 
 def redis() -> None:

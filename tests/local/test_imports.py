@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-WITH_SPARK = {"runner.analyze", "runner.rehearse", "runner.state", "runner.host"}
+WITH_SPARK = {
+    "runner.analyze",
+    "runner.rehearse",
+    "runner.state",
+    "runner.host",
+    "runner.write_class_archive",
+}
 BEFORE_ANYTHING_IS_INSTALLED = [
     "builder.local.install",
     "builder.local.java",

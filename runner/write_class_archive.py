@@ -1,0 +1,108 @@
+"""Write the class archive: `python -m runner.write_class_archive`.
+
+A small session rehearses a graph, and its Java writes down the classes that it loaded.
+"""
+
+import os
+from typing import Any
+
+from pyspark import SparkContext
+
+from runner.analyze import warm_session
+from runner.class_archive import ARCHIVE
+from runner.graph import read_graph
+from runner.rehearse import rehearse
+
+_SECONDS = 240
+
+_GRAPH = {
+    "version": 1,
+    "steps": [
+        {
+            "id": "views",
+            "type": "kafka_source",
+            "config": {
+                "connection": "local",
+                "topics": ["views"],
+                "format": "json",
+                "columns": [
+                    {"name": "user", "type": "string"},
+                    {"name": "seconds", "type": "int"},
+                ],
+            },
+        },
+        {
+            "id": "users",
+            "type": "kafka_table",
+            "config": {
+                "connection": "local",
+                "topics": ["users"],
+                "format": "json",
+                "columns": [
+                    {"name": "user", "type": "string"},
+                    {"name": "name", "type": "string"},
+                ],
+                "key": ["user"],
+            },
+        },
+        {"id": "long", "type": "filter", "config": {"condition": "seconds > 1"}},
+        {
+            "id": "named",
+            "type": "join",
+            "config": {"kind": "left", "on": [{"left": "user", "right": "user"}]},
+        },
+        {
+            "id": "counts",
+            "type": "aggregate",
+            "config": {
+                "group_by": ["user"],
+                "aggregations": [{"name": "views", "function": "count"}],
+                "window": {"kind": "tumbling", "size": "1 minute"},
+            },
+        },
+        {"id": "out", "type": "kafka_sink", "config": {"connection": "local", "topic": "out"}},
+        {"id": "all", "type": "kafka_sink", "config": {"connection": "local", "topic": "all"}},
+    ],
+    "edges": [
+        {"from": "views", "to": "long"},
+        {"from": "long", "to": "named", "port": "left"},
+        {"from": "users", "to": "named", "port": "right"},
+        {"from": "named", "to": "all"},
+        {"from": "long", "to": "counts"},
+        {"from": "counts", "to": "out"},
+    ],
+}
+
+
+_ROWS: dict[str, list[dict[str, Any]]] = {
+    "views": [{"user": "ada", "seconds": 3, "_batch": n} for n in range(2)],
+    "users": [{"user": "ada", "name": "Ada"}],
+}
+
+
+def write() -> None:
+    """Write the archive anew; takes about a minute, once.
+
+    Raises ChildProcessError where Spark does not run here or Java writes none.
+    """
+    fresh = ARCHIVE.with_suffix(f".{os.getpid()}")
+    spark = warm_session(f"-XX:ArchiveClassesAtExit={fresh}")
+    connections = {"local": {"type": "kafka", "bootstrap_servers": "localhost:9092"}}
+    done = rehearse(read_graph(_GRAPH), _ROWS, connections, seconds=_SECONDS)
+    if done.problems:
+        raise ChildProcessError("; ".join(problem.message for problem in done.problems))
+    gateway = SparkContext._gateway
+    assert gateway is not None
+    spark.stop()
+    gateway.shutdown()
+    # Java ends when nobody holds its input any more, and writes before it does.
+    gateway.proc.stdin.close()
+    gateway.proc.wait(_SECONDS)
+    if not fresh.exists():
+        raise ChildProcessError("Java wrote no class archive.")
+    # Sessions that start meanwhile see a whole one or none.
+    fresh.replace(ARCHIVE)
+
+
+if __name__ == "__main__":
+    write()
