@@ -54,7 +54,7 @@ export function Drawer({ tab, onTab, editing, name, pipeline, save, runs }: Prop
       {tab && (
         <div className={styles.body}>
           {tab === "problems" && <ProblemsTab editing={editing} />}
-          {tab === "rows" && <RowsTab pipeline={pipeline} save={save} />}
+          {tab === "rows" && <RowsTab pipeline={pipeline} />}
           {tab === "cases" && (
             <CasesTab pipeline={pipeline} runs={runs} onLoaded={() => onTab("rows")} />
           )}

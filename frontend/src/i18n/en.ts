@@ -402,6 +402,7 @@ export const en = {
     cancel: "Cancel the test",
     done: "Tested: each step shows how many rows it gave.",
     tested: "Tested on these rows",
+    partly: "The test did not come to its end; these are the rows until then",
     outdated: {
       drawing: "These results are of an earlier drawing; test again.",
       rows: "These results are of earlier rows; test again.",
@@ -499,7 +500,7 @@ export const en = {
     showColumns: "Show {{names}}",
     hideColumns: "Hide {{names}}",
     saveCase: "Save as test case",
-    saveNeedsTest: "Test again first, so that what is kept is what comes out now.",
+    saveNeedsTest: "Test to the end first, so that what is kept is all that comes out now.",
     saveNow: "Save",
     saved: "The test case {{name}} is saved.",
     caseName: "Name",

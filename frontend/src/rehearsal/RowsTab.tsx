@@ -13,13 +13,8 @@ import { SourceRows } from "./SourceRows";
 
 const SHOWN = 5;
 
-interface Props {
-  pipeline: string;
-  save: () => Promise<boolean>;
-}
-
 /** The rows to test with, by source, and what came of the newest test in one line. */
-export function RowsTab({ pipeline, save }: Props) {
+export function RowsTab({ pipeline }: { pipeline: string }) {
   const { t } = useTranslation();
   const { catalogue } = useCanvas();
   const graph = useGraph((g) => g);
@@ -28,7 +23,7 @@ export function RowsTab({ pipeline, save }: Props) {
   if (sources.length === 0) return <p className={styles.nothing}>{t("rehearsal.noSources")}</p>;
   return (
     <div className={styles.tab} data-testid="rows-tab">
-      <Outcome pipeline={pipeline} save={save} sources={sources} />
+      <Outcome pipeline={pipeline} sources={sources} />
       {!kept && (
         <Alert
           color="yellow"
@@ -46,7 +41,7 @@ export function RowsTab({ pipeline, save }: Props) {
   );
 }
 
-function Outcome({ pipeline, save, sources }: Props & { sources: Step[] }) {
+function Outcome({ pipeline, sources }: { pipeline: string; sources: Step[] }) {
   const { t } = useTranslation();
   const store = useRehearsalStore();
   const { result, failed, outdated, problems, rows } = useRehearsal((s) => s);
@@ -65,19 +60,24 @@ function Outcome({ pipeline, save, sources }: Props & { sources: Step[] }) {
     return <p className={styles.hint}>{t(some ? "rehearsal.ready" : "rehearsal.begin")}</p>;
   }
   const letters = result.dead_letters.length;
+  const partly = problems.length > 0;
+  const says = outdated
+    ? (`rehearsal.outdated.${outdated}` as const)
+    : partly
+      ? "rehearsal.partly"
+      : "rehearsal.tested";
   return (
     <div className={styles.outcome} data-testid="outcome">
       <span>
-        {t(outdated ? `rehearsal.outdated.${outdated}` : "rehearsal.tested")}
+        {t(says)}
         {letters > 0 && ` · ${t("rehearsal.deadLetters", { count: letters })}`}
-        {problems.length > 0 && ` · ${t("canvas.problems", { count: problems.length })}`}
       </span>
       <Button
         size="compact-xs"
         variant="default"
         leftSection={<IconDeviceFloppy size={13} aria-hidden />}
-        disabled={outdated !== null}
-        title={outdated ? t("rehearsal.saveNeedsTest") : undefined}
+        disabled={outdated !== null || partly}
+        title={outdated || partly ? t("rehearsal.saveNeedsTest") : undefined}
         onClick={() => setSaving(true)}
       >
         {t("rehearsal.saveCase")}
@@ -91,14 +91,7 @@ function Outcome({ pipeline, save, sources }: Props & { sources: Step[] }) {
       >
         {t("rehearsal.forget")}
       </Button>
-      {saving && (
-        <SaveCase
-          pipeline={pipeline}
-          result={result}
-          save={save}
-          onClose={() => setSaving(false)}
-        />
-      )}
+      {saving && <SaveCase pipeline={pipeline} result={result} onClose={() => setSaving(false)} />}
     </div>
   );
 }

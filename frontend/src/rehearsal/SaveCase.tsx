@@ -15,12 +15,11 @@ import { useTitleOf } from "./useTitleOf";
 interface Props {
   pipeline: string;
   result: RehearsalOut;
-  save: () => Promise<boolean>;
   onClose: () => void;
 }
 
 /** Keep the rows and what came out of some steps, to be compared with after each change. */
-export function SaveCase({ pipeline, result, save, onClose }: Props) {
+export function SaveCase({ pipeline, result, onClose }: Props) {
   const { t } = useTranslation();
   const { catalogue } = useCanvas();
   const queries = useQueryClient();
@@ -32,8 +31,7 @@ export function SaveCase({ pipeline, result, save, onClose }: Props) {
   const cut = Object.keys(result.steps).length - whole.length;
 
   const make = useMutation({
-    mutationFn: async () => {
-      await save();
+    mutationFn: () => {
       const expected = Object.fromEntries(
         steps.map((id) => [id, asExpected(result.steps[id]?.rows ?? [])]),
       );
