@@ -4,6 +4,7 @@ import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import { useComputedColorScheme } from "@mantine/core";
 import CodeMirror from "@uiw/react-codemirror";
 import { useEffect, useMemo, useState } from "react";
+import { codeLook } from "../form/widgets/codeLook";
 import type { Lines } from "./statements";
 
 interface Props {
@@ -46,8 +47,14 @@ export default function PythonView({ script, label, marked }: Props) {
   const scheme = useComputedColorScheme("light");
   const [view, setView] = useState<EditorView | null>(null);
   const extensions = useMemo(
-    () => [python(), marks, look, EditorView.contentAttributes.of({ "aria-label": label })],
-    [label],
+    () => [
+      python(),
+      codeLook(scheme),
+      marks,
+      look,
+      EditorView.contentAttributes.of({ "aria-label": label }),
+    ],
+    [label, scheme],
   );
   const said = JSON.stringify(marked);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another script has its lines elsewhere
@@ -68,7 +75,7 @@ export default function PythonView({ script, label, marked }: Props) {
       extensions={extensions}
       onCreateEditor={setView}
       basicSetup={SETUP}
-      theme={scheme}
+      theme="none"
       readOnly
       height="100%"
       style={{ height: "100%", fontSize: 12 }}

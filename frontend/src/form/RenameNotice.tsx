@@ -30,7 +30,7 @@ export function RenameNotice() {
     () =>
       followed.renames
         .map((rename) => ({ rename, ...renameColumn(rested, catalogue, known, rename) }))
-        .filter(({ changes }) => changes.length > 0),
+        .filter(({ changes, byHand }) => changes.length + byHand.length > 0),
     [followed, rested, catalogue, steps],
   );
   const quiet = followed.renames.filter(
@@ -54,6 +54,7 @@ export function RenameNotice() {
           key={`${offer.rename.step} ${offer.rename.from}`}
           rename={offer.rename}
           changes={offer.changes}
+          byHand={offer.byHand}
           onTake={() => take(offer)}
           onLeave={() => setNames((before) => settled(before, offer.rename))}
         />
@@ -65,11 +66,12 @@ export function RenameNotice() {
 interface OfferProps {
   rename: Rename;
   changes: Change[];
+  byHand: string[];
   onTake: () => void;
   onLeave: () => void;
 }
 
-function Offer({ rename, changes, onTake, onLeave }: OfferProps) {
+function Offer({ rename, changes, byHand, onTake, onLeave }: OfferProps) {
   const { t } = useTranslation();
   const { catalogue } = useCanvas();
   const steps = useGraph((graph) => graph.steps);
@@ -83,24 +85,37 @@ function Offer({ rename, changes, onTake, onLeave }: OfferProps) {
       aria-label={t("rename.title", { step: titleOf(rename.step) })}
       data-testid="rename-notice"
     >
-      <p>{t("rename.explain", { ...rename, count: changes.length })}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reachable */}
-      <ul aria-label={t("rename.places")} tabIndex={0}>
-        {changes.map(({ step, field, before, after }) => (
-          <li key={`${step} ${field}`}>
-            <span>{titleOf(step)}</span>
-            <span className={styles.change} data-long={before.length > SHORT}>
-              <del>{before}</del> <ins>{after}</ins>
-            </span>
-          </li>
-        ))}
-      </ul>
+      <p>
+        {changes.length > 0
+          ? t("rename.explain", { ...rename, count: changes.length })
+          : t("rename.renamed", { ...rename })}
+      </p>
+      {changes.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reachable
+        <ul aria-label={t("rename.places")} tabIndex={0}>
+          {changes.map(({ step, field, before, after }) => (
+            <li key={`${step} ${field}`}>
+              <span>{titleOf(step)}</span>
+              <span className={styles.change} data-long={before.length > SHORT}>
+                <del>{before}</del> <ins>{after}</ins>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {byHand.map((step) => (
+        <p key={step} className={styles.byHand}>
+          {t("rename.byHand", { ...rename, step: titleOf(step) })}
+        </p>
+      ))}
       <div className={styles.buttons}>
-        <Button size="compact-xs" onClick={onTake}>
-          {t("rename.take")}
-        </Button>
+        {changes.length > 0 && (
+          <Button size="compact-xs" onClick={onTake}>
+            {t("rename.take")}
+          </Button>
+        )}
         <Button size="compact-xs" variant="default" onClick={onLeave}>
-          {t("rename.leave")}
+          {t(changes.length > 0 ? "rename.leave" : "rename.seen")}
         </Button>
       </div>
     </section>

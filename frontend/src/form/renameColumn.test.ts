@@ -168,6 +168,16 @@ describe("down the graph", () => {
     expect(renameColumn(after, CATALOGUE, () => undefined, at).graph).toBe(after);
   });
 
+  test("Python that has the old name in quotes is told of, not changed", () => {
+    const python = (code: string) => {
+      const graph = drawn([SOURCE, ["p", "python_map", { code, columns: [{ name: "x" }] }]]);
+      const at = { step: "source", from: "amount", to: "total" };
+      return renameColumn(graph, CATALOGUE, () => undefined, at).byHand;
+    };
+    expect(python('def f(row):\n    return {"x": row["amount"]}')).toEqual(["p"]);
+    expect(python("def f(row):\n    amount = row['price']")).toEqual([]);
+  });
+
   test("steps in a circle are walked once", () => {
     const graph = drawn(
       [

@@ -14,6 +14,13 @@ export interface Change {
   after: string;
 }
 
+/** What reading it by its new name changes, and the steps whose Python may read it by the old. */
+export interface Renamed {
+  graph: Graph;
+  changes: Change[];
+  byHand: string[];
+}
+
 /** The columns that a step gives, as far as that is known. */
 export type KnownNames = (step: string) => string[] | undefined;
 
@@ -29,18 +36,19 @@ interface Inflow {
  * to where another column takes the name over; and what changes by that, in the order of the rows.
  *
  * Of expressions and queries only the names of that column change: texts in quotes, functions and
- * other columns of the same name stay.
+ * other columns of the same name stay. Python is left to those who wrote it.
  */
 export function renameColumn(
   graph: Graph,
   catalogue: Catalogue,
   known: KnownNames,
   { step: origin, from, to }: { step: string; from: string; to: string },
-): { graph: Graph; changes: Change[] } {
+): Renamed {
   const first: Renames = new Map([[from.toLowerCase(), to]]);
   const given = new Map<string, Renames>([[origin, first]]);
   const changed = new Map<string, Config>();
   const changes: Change[] = [];
+  const byHand: string[] = [];
   for (const step of downwards(graph, origin)) {
     const type = catalogue.get(step.type);
     if (!type) continue;
@@ -51,11 +59,19 @@ export function renameColumn(
     const config = rewritten(step, type, inflow, begins, here);
     if (here.length > 0) changed.set(step.id, config);
     changes.push(...here);
+    if (!begins && names(step.config.code, inflow.all)) byHand.push(step.id);
     if (!begins) given.set(step.id, passedOn(graph, step, config, inflow, given, known));
   }
-  if (changes.length === 0) return { graph, changes };
+  if (changes.length === 0) return { graph, changes, byHand };
   const steps = graph.steps.map((s) => ({ ...s, config: changed.get(s.id) ?? s.config }));
-  return { graph: { ...graph, steps }, changes };
+  return { graph: { ...graph, steps }, changes, byHand };
+}
+
+/** Whether Python code has one of the old names in quotes, as it reads a row's columns. */
+function names(code: unknown, renames: Renames): boolean {
+  if (typeof code !== "string") return false;
+  const texts = [...code.matchAll(/(["'])(.*?)\1/g)].map((match) => match[2] ?? "");
+  return texts.some((text) => renames.has(text.toLowerCase()));
 }
 
 /** A source's own fields (its key, its event time) name the columns that it gives. */

@@ -3,6 +3,7 @@ import { EditorView } from "@codemirror/view";
 import { useComputedColorScheme } from "@mantine/core";
 import CodeMirror from "@uiw/react-codemirror";
 import { useMemo } from "react";
+import { codeLook } from "./codeLook";
 
 interface Props {
   id: string;
@@ -30,6 +31,7 @@ export default function CodeEditor({ id, label, value, invalid, onChange }: Prop
   const extensions = useMemo(
     () => [
       python(),
+      codeLook(scheme),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({
         id: `${id}-editor`,
@@ -38,7 +40,7 @@ export default function CodeEditor({ id, label, value, invalid, onChange }: Prop
         spellcheck: "false",
       }),
     ],
-    [id, label, invalid],
+    [id, label, invalid, scheme],
   );
   return (
     <CodeMirror
@@ -47,7 +49,7 @@ export default function CodeEditor({ id, label, value, invalid, onChange }: Prop
       extensions={extensions}
       basicSetup={SETUP}
       indentWithTab
-      theme={scheme}
+      theme="none"
     />
   );
 }

@@ -5,6 +5,7 @@ import { useComputedColorScheme } from "@mantine/core";
 import CodeMirror from "@uiw/react-codemirror";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { KnownColumn } from "../FormContext";
+import { codeLook } from "./codeLook";
 import { completeSql, type Known, SPARK } from "./completeSql";
 import { faultMarks, setSentences } from "./faultMarks";
 import { useFunctions } from "./functions";
@@ -64,6 +65,7 @@ export default function SqlEditor({
   const extensions = useMemo(
     () => [
       sql({ dialect: SPARK }),
+      codeLook(scheme),
       EditorView.lineWrapping,
       autocompletion({ override: [completeSql(() => known.current)], icons: false }),
       sqlHelp(() => known.current),
@@ -75,7 +77,7 @@ export default function SqlEditor({
         spellcheck: "false",
       })),
     ],
-    [id, label],
+    [id, label, scheme],
   );
   const said = sentences.join("\n");
   useEffect(() => {
@@ -91,7 +93,7 @@ export default function SqlEditor({
       basicSetup={SETUP}
       indentWithTab={false}
       placeholder={placeholder}
-      theme={scheme}
+      theme="none"
     />
   );
 }
