@@ -16,7 +16,7 @@ import { CaseDiff } from "./CaseDiff";
 import { EditCase } from "./EditCase";
 import { asExpected } from "./expected";
 import styles from "./Rehearsal.module.css";
-import { useRehearsalStore } from "./rehearsalStore";
+import { replaceRows, useRehearsalStore } from "./rehearsalStore";
 import { type Case, type CaseRuns, type Ran, useChangeCase } from "./useCases";
 import { useTitleOf } from "./useTitleOf";
 
@@ -39,7 +39,7 @@ export function OneCase({ pipeline, item, runs, onLoaded }: Props) {
   const running = runs.running === "all" || Boolean(runs.running?.includes(item.id));
 
   function load() {
-    store.setState({ rows: item.rows });
+    replaceRows(store, item.rows);
     onLoaded();
   }
 

@@ -1,5 +1,5 @@
 import { Alert, Button } from "@mantine/core";
-import { IconAlertTriangle, IconDeviceFloppy, IconX } from "@tabler/icons-react";
+import { IconAlertTriangle, IconArrowBackUp, IconDeviceFloppy, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Step } from "../api/graph";
@@ -7,7 +7,7 @@ import { useCanvas } from "../canvas/CanvasContext";
 import { useGraph } from "../canvas/graphStore";
 import { sourcesOf } from "./columnsOf";
 import styles from "./Rehearsal.module.css";
-import { forgetResult, useRehearsal, useRehearsalStore } from "./rehearsalStore";
+import { forgetResult, takeBack, useRehearsal, useRehearsalStore } from "./rehearsalStore";
 import { SaveCase } from "./SaveCase";
 import { SourceRows } from "./SourceRows";
 
@@ -18,12 +18,27 @@ export function RowsTab({ pipeline }: { pipeline: string }) {
   const { t } = useTranslation();
   const { catalogue } = useCanvas();
   const graph = useGraph((g) => g);
+  const store = useRehearsalStore();
   const kept = useRehearsal((s) => s.kept);
+  const before = useRehearsal((s) => s.before);
   const sources = sourcesOf(graph, catalogue);
   if (sources.length === 0) return <p className={styles.nothing}>{t("rehearsal.noSources")}</p>;
   return (
     <div className={styles.tab} data-testid="rows-tab">
       <Outcome pipeline={pipeline} sources={sources} />
+      {before && (
+        <div className={styles.bar}>
+          <span className={styles.soft}>{t("rehearsal.replaced")}</span>
+          <Button
+            size="compact-xs"
+            variant="default"
+            leftSection={<IconArrowBackUp size={13} aria-hidden />}
+            onClick={() => takeBack(store)}
+          >
+            {t("rehearsal.takeBack")}
+          </Button>
+        </div>
+      )}
       {!kept && (
         <Alert
           color="yellow"

@@ -17,7 +17,7 @@ import { ABOUT, type About, columnsOf, namesIn, shownColumns } from "./columnsOf
 import { PasteRows } from "./PasteRows";
 import styles from "./Rehearsal.module.css";
 import { RowsTable } from "./RowsTable";
-import { setRows, useRehearsal, useRehearsalStore } from "./rehearsalStore";
+import { replaceRows, setRows, useRehearsal, useRehearsalStore } from "./rehearsalStore";
 import { TakeRows, topicsToTake } from "./TakeRows";
 
 const RowsText = lazy(() => import("./RowsText"));
@@ -50,8 +50,12 @@ export function SourceRows({ step }: { step: Step }) {
     change([...rows, {}]);
     setAdded({ row: rows.length });
   }
-  function take(taken: Rows, replace: boolean) {
-    change(replace ? taken : [...rows, ...taken]);
+  function replace(next: Rows) {
+    replaceRows(store, { ...store.getState().rows, [step.id]: next });
+  }
+  function take(taken: Rows, instead: boolean) {
+    if (instead) replace(taken);
+    else change([...rows, ...taken]);
     setDialog(null);
   }
 
@@ -91,7 +95,7 @@ export function SourceRows({ step }: { step: Step }) {
           />
         )}
         {rows.length > 0 && (
-          <Tool icon={IconTrash} label={t("rehearsal.clear")} run={() => change([])} />
+          <Tool icon={IconTrash} label={t("rehearsal.clear")} run={() => replace([])} />
         )}
       </div>
       {wrong.slice(0, SHOWN_WRONG).map(({ message }) => (

@@ -1,7 +1,13 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { keepRows, keptRows } from "./keepRows";
-import { createRehearsalStore, renameSource, setRows } from "./rehearsalStore";
+import {
+  createRehearsalStore,
+  renameSource,
+  replaceRows,
+  setRows,
+  takeBack,
+} from "./rehearsalStore";
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => {
@@ -36,6 +42,24 @@ test("rows follow their source to its new name, and are gone when they are remov
   setRows(store, "clicks", []);
   again();
   expect(localStorage.length).toBe(0);
+});
+
+test("rows whose place was taken come back, unless those that took it were changed", () => {
+  const first = { views: [{ a: 1 }] };
+  const store = createRehearsalStore(first);
+  replaceRows(store, { views: [] });
+  takeBack(store);
+  expect(store.getState()).toMatchObject({ rows: first, before: null });
+  replaceRows(store, { views: [{ a: 2 }] });
+  setRows(store, "views", [{ a: 3 }]);
+  takeBack(store);
+  expect(store.getState().rows).toEqual({ views: [{ a: 3 }] });
+});
+
+test("where there were no rows, none can be brought back", () => {
+  const store = createRehearsalStore({ views: [] });
+  replaceRows(store, { views: [{ a: 1 }] });
+  expect(store.getState().before).toBe(null);
 });
 
 test("where there is no room, that can be known, and the rows are still there to test with", () => {

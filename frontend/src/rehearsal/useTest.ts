@@ -82,8 +82,9 @@ function useTestKey(test: () => void) {
       if (!asked || (event.target as Element).closest("[role=dialog]")) return;
       event.preventDefault();
       event.stopPropagation();
-      // A cell or field that is being typed into gives what it has when it is left.
-      if (event.target instanceof HTMLElement && event.target.matches("input")) leave(event.target);
+      // What is being typed into, be it a cell or a text, gives what it has when it is left.
+      const target = event.target as HTMLElement;
+      if (target.matches("input, .cm-content")) leave(target);
       test();
     };
     document.addEventListener("keydown", onKey, { capture: true });
