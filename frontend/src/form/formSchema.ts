@@ -94,6 +94,28 @@ export function fieldAt(schema: RJSFSchema, path: string): string | null {
   return found.length ? found.join(".") : null;
 }
 
+/** The schema of the field at a path. */
+export function schemaAt(schema: RJSFSchema, path: string): RJSFSchema | undefined {
+  let at: Schema | undefined = schema;
+  for (const part of path.split("."))
+    at = (at?.properties?.[part] ?? (/^\d+$/.test(part) ? at?.items : undefined)) as
+      | Schema
+      | undefined;
+  return at;
+}
+
+/** What people call the field that a problem names: `columns.1.expression` is Columns 2 · Expression. */
+export function titleOf(schema: RJSFSchema, field: string): string {
+  const fields = formSchema(schema);
+  const parts = fieldAt(fields, field)?.split(".") ?? [];
+  const titles: string[] = [];
+  parts.forEach((part, i) => {
+    if (/^\d+$/.test(part)) titles.push(`${titles.pop()} ${Number(part) + 1}`);
+    else titles.push(schemaAt(fields, parts.slice(0, i + 1).join("."))?.title ?? part);
+  });
+  return titles.length > 0 ? titles.join(" · ") : field;
+}
+
 function widgetOf(schema: Schema, inRow: boolean): string | undefined {
   if (typeof schema.format === "string" && WIDGETS.has(schema.format)) return schema.format;
   if (Array.isArray(schema.enum)) {

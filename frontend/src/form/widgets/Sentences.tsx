@@ -11,7 +11,6 @@ interface Props {
 
 /** What is wrong with a field; what was perhaps meant is one click away. */
 export function Sentences({ sentences, mend, onMend }: Props) {
-  const { t } = useTranslation();
   return sentences.map((sentence) => {
     const mistake = readMistake(sentence);
     const right = mistake?.right;
@@ -19,18 +18,25 @@ export function Sentences({ sentences, mend, onMend }: Props) {
     return (
       <span key={sentence} style={{ display: "block" }}>
         {sentence}{" "}
-        {mended !== null && right && (
-          <Button
-            variant="light"
-            size="compact-xs"
-            my={2}
-            data-testid="use-suggestion"
-            onClick={() => onMend(mended)}
-          >
-            {t("form.use", { name: right })}
-          </Button>
-        )}
+        {mended !== null && right && <UseSuggestion name={right} onUse={() => onMend(mended)} />}
       </span>
     );
   });
+}
+
+/** Takes what was perhaps meant. */
+export function UseSuggestion({ name, onUse }: { name: string; onUse: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Button
+      variant="light"
+      size="compact-xs"
+      my={2}
+      style={{ flex: "none" }}
+      data-testid="use-suggestion"
+      onClick={onUse}
+    >
+      {t("form.use", { name })}
+    </Button>
+  );
 }

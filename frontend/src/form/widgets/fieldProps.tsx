@@ -1,6 +1,5 @@
 import type { WidgetProps } from "@rjsf/utils";
-import { mended } from "../mistake";
-import { quoted } from "../sqlTokens";
+import { mendValue } from "../mendField";
 import { Sentences } from "./Sentences";
 
 /** What every Mantine input of the form takes from rjsf: label, help, error, id. */
@@ -15,26 +14,12 @@ export function fieldProps(props: WidgetProps) {
     error: rawErrors?.length ? (
       <Sentences
         sentences={rawErrors}
-        mend={(wrong, right) => mend(props, wrong, right)}
+        mend={(wrong, right) => mendValue(props.value, schema.format, wrong, right)}
         onMend={onChange}
       />
     ) : undefined,
     withAsterisk: required && !hideLabel,
   };
-}
-
-/** A field's value with a name in it replaced; null where it does not have that name. */
-function mend({ value, schema }: WidgetProps, wrong: string, right: string): unknown {
-  const isWrong = (name: unknown) =>
-    typeof name === "string" && name.toLowerCase() === wrong.toLowerCase();
-  if (Array.isArray(value))
-    return value.some(isWrong) ? value.map((name) => (isWrong(name) ? right : name)) : null;
-  if (typeof value !== "string") return null;
-  if (schema.format !== "expression" && schema.format !== "sql")
-    return isWrong(value) ? right : null;
-  // Of `user.nam` Spark suggests `user.name`, whose parts are names each.
-  const parts = wrong.includes(".") ? right.split(".") : [right];
-  return mended(value, wrong, parts.map(quoted).join("."));
 }
 
 /** What a field is worth while it is left empty, as text for its placeholder. */
