@@ -418,7 +418,7 @@ export const en = {
     begin: "Give the sources some rows, then press Test: every step shows what comes of them.",
     ready: "Press Test to see what comes of these rows. Sinks write nothing.",
     noSources: "Draw a source first; then rows can be given to it.",
-    replaced: "Other rows took the place of those there were.",
+    replaced: "The rows from before are no longer here.",
     takeBack: "Bring them back",
     notKept:
       "This browser has no room for so many rows: they are gone when the page is loaded again.",
