@@ -38,7 +38,7 @@ _SENTENCES = {
     "Use get or try_element_at.",
     "UNRESOLVED_COLUMN": "There is no column {objectName}.",
     "UNRESOLVED_FIELD": "There is no field {fieldName} in {columnPath}.",
-    "FIELD_NOT_FOUND": "There is no field {fieldName}; there are {fields}.",
+    "FIELD_NOT_FOUND": "There is no field {fieldName}.",
     "UNRESOLVED_ROUTINE": "There is no function {routineName}.",
     "WRONG_NUM_ARGS": "{functionName} takes {expectedNum} arguments, not {actualNum}.",
     "AMBIGUOUS_REFERENCE": "{name} could be {referenceNames}; rename one of them before.",
@@ -143,8 +143,10 @@ def sentence(cause: Cause) -> str:
         where = parameters.get("sqlExpr", "").strip('"')
         text = _first(cause.message)
         return f"In {where}: {text}" if where and where not in text else text
-    if parameters.get("proposal"):
-        text += " " + suggestion(parameters["objectName"], parameters["proposal"].split(", "))
+    name = parameters.get("objectName") or parameters.get("fieldName")
+    there = parameters.get("proposal") or parameters.get("fields")
+    if name and there:
+        text += " " + suggestion(name, there.split(", "))
     return text
 
 

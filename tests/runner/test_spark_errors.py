@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.spark_errors import Cause, judge
+from runner.spark_errors import Cause, judge, sentence
 
 PROGRAM = """\
 lines = source.select(F.expr("value"))
@@ -84,3 +84,32 @@ def test_a_missing_column_is_suggested():
     )  # fmt: skip
     judged = judge([cause], PROGRAM, STEPS)
     assert judged.message == "There is no column usr. Did you mean user?"
+
+
+@pytest.mark.parametrize(
+    ("condition", "parameters", "told"),
+    [
+        (
+            "FIELD_NOT_FOUND",
+            {"fieldName": "`citty`", "fields": "`street`, `city`"},
+            "There is no field citty. Did you mean city?",
+        ),
+        (
+            "UNRESOLVED_FIELD.WITH_SUGGESTION",
+            {"fieldName": "`citty`", "columnPath": "`address`", "proposal": "`street`, `city`"},
+            "There is no field citty in address. Did you mean city?",
+        ),
+        (
+            "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+            {"objectName": "`amont`", "proposal": "`amount`, `user`"},
+            "There is no column amont. Did you mean amount?",
+        ),
+        (
+            "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION",
+            {"objectName": "`amont`"},
+            "There is no column amont.",
+        ),
+    ],
+)
+def test_what_was_perhaps_meant_is_said(condition, parameters, told):
+    assert sentence(Cause("x", "m", condition, "42000", parameters)) == told

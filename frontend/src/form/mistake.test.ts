@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mended, placesOf, readMistake } from "./mistake";
+import { faultsIn, mended, placesOf, readMistake } from "./mistake";
 
 test.each([
   ["There is no column amont. Did you mean amount?", { wrong: "amont", right: "amount" }],
@@ -33,4 +33,20 @@ test.each([
   ["a + 1", "b", "c", null],
 ])("in %s, %s becomes %s", (text, wrong, right, result) =>
   expect(mended(text, wrong, right)).toBe(result),
+);
+
+test.each([
+  ["There is no column amont.", "amont > 1", ["amont"]],
+  ["There is no field citty. Did you mean city?", "address.citty", ["citty"]],
+  ["lower takes 1 arguments, not 2.", "lower(user, 2) > lower", ["lower", "lower"]],
+  [
+    "In size(address): The first parameter must be an array.",
+    "size(address) > 1",
+    ["size(address)"],
+  ],
+  ['Can\'t extract a value from "user". Need a complex type.', "user.x = 1", ["user"]],
+  ["This is no complete expression near >: something is missing.", "a > b >", [">"]],
+  ["This is no complete expression; look for a missing quote or parenthesis.", "'a", []],
+])("by %s in %s is underlined %j", (sentence, text, pieces) =>
+  expect(faultsIn(text, [sentence]).map(({ from, to }) => text.slice(from, to))).toEqual(pieces),
 );

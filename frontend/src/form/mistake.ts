@@ -10,6 +10,9 @@ const WRONG = [
   /There is no (?:column|field|function) (.+?)\.(?: |$)/,
   /(?:^|: )(\S+) is no function that expressions may call\./,
 ];
+// Of a wrong call the function's name is underlined, of others the text that the sentence quotes.
+const CALLED = /^(\w+) takes .+ arguments, not /;
+const QUOTED = [/^In (.+?): /, /^Can't extract a value from "(.+?)"/];
 const NEAR = /^This is no complete expression near (.+?): /;
 const RIGHT = /Did you mean (.+)\?$/;
 
@@ -56,10 +59,10 @@ export function mended(text: string, wrong: string, right: string): string | nul
 /** The places of a text that the sentences about it are about, as far as they can be told. */
 export function faultsIn(text: string, sentences: string[]): { from: number; to: number }[] {
   return sentences.flatMap((sentence) => {
-    const mistake = readMistake(sentence);
-    if (mistake) return placesOf(text, mistake.wrong);
-    const near = NEAR.exec(sentence)?.[1];
-    const at = near ? text.lastIndexOf(near) : -1;
-    return near && at >= 0 ? [{ from: at, to: at + near.length }] : [];
+    const name = readMistake(sentence)?.wrong ?? CALLED.exec(sentence)?.[1];
+    if (name) return placesOf(text, name);
+    const piece = [...QUOTED, NEAR].map((pattern) => pattern.exec(sentence)?.[1]).find(Boolean);
+    const at = piece ? text.lastIndexOf(piece) : -1;
+    return piece && at >= 0 ? [{ from: at, to: at + piece.length }] : [];
   });
 }

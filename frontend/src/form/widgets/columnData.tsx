@@ -71,6 +71,7 @@ function Unknown() {
       <IconHelpCircle
         size={14}
         color="var(--hr-warn)"
+        role="img"
         aria-label={t("form.unknownColumn")}
         data-testid="unknown-column"
       />
