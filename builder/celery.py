@@ -1,4 +1,5 @@
-"""The Celery app: queue `control` (reconcile, follow; with beat) and queue `spark` (analyze)."""
+"""The Celery app: the queues `control` (reconcile, follow; with beat), `spark` (analyze) and
+`rehearsal`: what people try can neither hold up nor bring down what tells them of columns."""
 
 import logging
 import os
@@ -19,6 +20,8 @@ app.autodiscover_tasks()
 # How long a worker counts as there after its last heartbeat. A solo worker sends none while
 # it works on a task, and the first task of the spark worker starts a JVM.
 PRESENT_SECONDS = 60
+# The queues whose workers keep a Spark warm.
+WITH_SPARK = {"spark", "rehearsal"}
 
 
 @worker_ready.connect
@@ -30,8 +33,8 @@ def begin(sender: Any, **_: Any) -> None:
         # Nobody knows what happened while no worker was there.
         for task in ("deployments.tasks.reconcile_all", "monitor.tasks.follow_all"):
             app.send_task(f"builder.{task}", queue="control", expires=30)
-    if "spark" in queues:
-        app.send_task("builder.pipelines.tasks.warm", queue="spark", expires=30)
+    for queue in WITH_SPARK.intersection(queues):
+        app.send_task("builder.pipelines.tasks.warm", queue=queue, expires=30)
 
 
 @heartbeat_sent.connect
@@ -42,8 +45,8 @@ def note_presence(sender: Any, **_: Any) -> None:
     from builder.pipelines.tasks import is_warm
 
     for queue in app.amqp.queues.consume_from:
-        # Until Spark stands, a check would only wait in vain.
-        if queue != "spark" or is_warm.is_set():
+        # Until Spark stands, who asks would only wait in vain.
+        if queue not in WITH_SPARK or is_warm.is_set():
             try:
                 cache.set(f"worker:{queue}", True, PRESENT_SECONDS)
             except RedisError as error:

@@ -20,6 +20,7 @@ def health() -> tuple[bool, dict[str, Any]]:
         "redis": _redis,
         "control_worker": lambda: _worker("control"),
         "spark_worker": lambda: _worker("spark"),
+        "rehearsal_worker": lambda: _worker("rehearsal"),
         "kafka": _kafka,
     }
     found: dict[str, Any] = {}

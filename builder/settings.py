@@ -165,7 +165,10 @@ CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(HEADRACE_DATA / "beat")
 CELERY_TASK_DEFAULT_QUEUE = "control"
-CELERY_TASK_ROUTES = {"builder.pipelines.tasks.*": {"queue": "spark"}}
+CELERY_TASK_ROUTES = {
+    "builder.pipelines.tasks.rehearse": {"queue": "rehearsal"},
+    "builder.pipelines.tasks.*": {"queue": "spark"},
+}
 # A tick that waited longer than the next one is due is dropped, so that none pile up.
 CELERY_BEAT_SCHEDULE = {
     "reconcile": {

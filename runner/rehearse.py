@@ -79,6 +79,12 @@ def rehearse(
     return trial.told()
 
 
+def too_long(seconds: float) -> Problem:
+    """What is said of a rehearsal that did not end by itself."""
+    message = f"The rehearsal took longer than {seconds:g} seconds and was ended."
+    return Problem(None, None, message)
+
+
 def _records(graph: Graph, rows: Given) -> list[dict[str, list[Row]]]:
     """Each batch's records as Kafka would have them, by source."""
     batches: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
@@ -235,8 +241,7 @@ class _Trial:
 
     def _too_long(self, seconds: float) -> None:
         self.over.set()
-        message = f"The rehearsal took longer than {seconds:g} seconds and was ended."
-        self.problems.append(Problem(None, None, message))
+        self.problems.append(too_long(seconds))
         for segment in list(self.segments):
             segment.stop()
 

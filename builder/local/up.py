@@ -94,8 +94,9 @@ class Up:
             # Now, not at the end: what is shown only once must not be lost to a later failure.
             print(f"\n{said}", flush=True)
         web = self._keep("web", self._uvicorn())
-        spark = ["worker", "--queues", "spark", "--pool", "solo", "--hostname", "spark@%h"]
-        self._keep("spark worker", ["nice", "-n", "5", *self._celery(), *spark])
+        for queue in ("spark", "rehearsal"):
+            words = ["worker", "--queues", queue, "--pool", "solo", "--hostname", f"{queue}@%h"]
+            self._keep(f"{queue} worker", ["nice", "-n", "5", *self._celery(), *words])
         if kafka:
             with timed(f"Kafka serves at {kafka.url}"):
                 wait_for_kafka(kafka, self.data)
@@ -227,7 +228,7 @@ class Up:
         return [
             check["message"]
             for name, check in checks.items()
-            if not check["ok"] and name != "spark_worker"
+            if not check["ok"] and name not in ("spark_worker", "rehearsal_worker")
         ]
 
     def _health(self) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""A graph tried on given rows, by the spark worker."""
+"""A graph tried on given rows, by the rehearsal worker."""
 
 from typing import Any
 
@@ -31,14 +31,14 @@ def rehearse_draft(graph: Json, rows: dict[str, list[Json]]) -> Json:
 
 
 def by_worker(graph: Json, rows: dict[str, list[Json]]) -> Json:
-    """What the spark worker's task `rehearse` answers.
+    """What the rehearsal worker's task `rehearse` answers.
 
     Raises Refused: 503 where Spark is not there to try it, 504 where it does not end in time.
     """
     seconds = settings.ENVIRONMENT.rehearse_seconds
     away = Refused(503, "Spark is starting, or away; try again in a moment.")
     try:
-        if not cache.get("worker:spark"):
+        if not cache.get("worker:rehearsal"):
             raise away
         arguments = (graph, rows, connections_for_runner(), seconds)
         answer = rehearse.apply_async(arguments, expires=seconds, retry=False)

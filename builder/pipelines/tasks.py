@@ -1,12 +1,18 @@
-"""Spark's word on a draft. Runs on the spark worker, whose session stays warm."""
+"""Spark's word on a draft, by the spark worker, and rehearsals, by the rehearsal worker.
 
+Each keeps a session warm; their pools are solo: one process, one thread.
+"""
+
+import os
 import threading
 from typing import Any
 
-from celery import shared_task
+from celery import Task, shared_task
 
-# Set in the spark worker (its pool is solo: one process, one thread) once Spark stands.
+# Set in such a worker once Spark stands.
 is_warm = threading.Event()
+# How long a rehearsal that has run too long may take to end.
+TO_END_SECONDS = 10
 
 
 @shared_task
@@ -18,22 +24,38 @@ def warm() -> None:
     is_warm.set()
 
 
-@shared_task(ignore_result=False)
+@shared_task(bind=True, ignore_result=False)
 def rehearse(
+    self: Task,
     graph: dict[str, Any],
     rows: dict[str, list[dict[str, Any]]],
     connections: dict[str, dict[str, str]],
     seconds: float,
 ) -> dict[str, Any]:
-    """What the graph makes of these rows, or the problems that keep it from running."""
+    """What the graph makes of these rows, or the problems that keep it from running.
+
+    What does not even end when it is asked to ends with this process, which is started again.
+    """
     from runner.graph import read_graph
     from runner.problems import InvalidGraph
     from runner.rehearse import rehearse as rehearse_graph
+    from runner.rehearse import too_long
 
+    def give_up() -> None:
+        problem = too_long(seconds).as_json()
+        told = {"steps": {}, "dead_letters": [], "problems": [problem]}
+        self.backend.store_result(self.request.id, told, "SUCCESS")
+        os._exit(1)
+
+    alarm = threading.Timer(seconds + TO_END_SECONDS, give_up)
+    alarm.daemon = True
+    alarm.start()
     try:
         done = rehearse_graph(read_graph(graph), rows, connections, seconds=seconds)
     except InvalidGraph as error:
         return {"unsound": [problem.as_json() for problem in error.problems]}
+    finally:
+        alarm.cancel()
     return {
         "steps": done.steps,
         "dead_letters": done.dead_letters,

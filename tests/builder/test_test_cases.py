@@ -68,7 +68,7 @@ def spark_worker(redis_server: str, tmp_path_factory: pytest.TempPathFactory) ->
     command = [sys.executable, "-m", "celery", "--app", "builder.celery", "worker"]
     with log.open("wb") as file:
         worker = subprocess.Popen(
-            [*command, "--queues", "spark", "--pool", "solo"],
+            [*command, "--queues", "rehearsal", "--pool", "solo"],
             env={**os.environ, "JAVA_HOME": str(java_home())},
             cwd=ROOT,
             stdout=file,
@@ -86,7 +86,7 @@ def spark(spark_worker: Path, settings: Any) -> None:
     patient = settings.ENVIRONMENT.model_copy(update={"rehearse_seconds": 240})
     settings.ENVIRONMENT = patient
     deadline = time.monotonic() + 90
-    while not cache.get("worker:spark"):
+    while not cache.get("worker:rehearsal"):
         assert time.monotonic() < deadline, spark_worker.read_text()
         time.sleep(0.1)
 
@@ -291,6 +291,40 @@ def test_what_cannot_be_compared_is_said(api: Any, path: str) -> None:
     assert failure.text is not None
     assert "1,200 rows came out and only the first 1,000" in failure.text
     assert "elsewhere" in failure.text
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    "body",
+    [
+        # Deaf to every signal that can be ignored, with a child that outlives it.
+        "import os, signal, time\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n"
+        "    os.fork()\n    while True: time.sleep(1)",
+        "import os\n    os._exit(1)",
+    ],
+)
+def test_a_rehearsal_that_never_ends_is_ended(api: Any, settings: Any, body: str) -> None:
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"rehearse_seconds": 5})
+    code = f"def f(row):\n    {body}"
+    columns = [{"name": "value", "type": "string"}]
+    graph = {
+        "version": 1,
+        "steps": [
+            {"id": "lines", "type": "kafka_source",
+             "config": {"connection": "local", "topics": ["lines"], "format": "text"}},
+            {"id": "own", "type": "python_map", "config": {"code": code, "columns": columns}},
+            {"id": "shown", "type": "console_sink", "config": {}},
+        ],
+        "edges": [{"from": "lines", "to": "own"}, {"from": "own", "to": "shown"}],
+    }  # fmt: skip
+    begin = time.monotonic()
+    answer = api.post("/rehearse", {"graph": graph, "rows": LINES})
+    assert time.monotonic() - begin < 30
+    assert answer["problems"], answer
+    # The next one is not held up.
+    graph["steps"][1]["config"]["code"] = "def f(row):\n    return row"
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"rehearse_seconds": 240})
+    assert api.post("/rehearse", {"graph": graph, "rows": LINES})["problems"] == []
 
 
 def test_junit_of_anything() -> None:

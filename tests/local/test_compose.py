@@ -34,6 +34,7 @@ def test_everything_that_headrace_consists_of_is_there() -> None:
         "web",
         "control",
         "spark",
+        "rehearsal",
         "beat",
         "spark-master",
         "spark-worker",
@@ -67,7 +68,7 @@ def test_each_queue_has_one_service_that_serves_it() -> None:
         if "--queues" in service["command"]
     ]
     settings = (ROOT / "builder" / "settings.py").read_text()
-    assert sorted(queues) == ["control", "spark"]
+    assert sorted(queues) == ["control", "rehearsal", "spark"]
     assert all(f'"{queue}"' in settings for queue in queues)
 
 
