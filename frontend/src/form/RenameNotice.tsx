@@ -5,14 +5,13 @@ import { useTranslation } from "react-i18next";
 import { useCanvas, useCheck } from "../canvas/CanvasContext";
 import { useGraph, useGraphStore } from "../canvas/graphStore";
 import { say } from "../shell/say";
+import { changedPart } from "./changedPart";
 import { followRenames, namesIn, type Rename, settled } from "./followRenames";
 import styles from "./RenameNotice.module.css";
 import { type Change, type KnownNames, renameColumn } from "./renameColumn";
 
 // Long enough that nobody is interrupted while typing a name.
 const DEBOUNCE_MS = 400;
-// Texts of up to so many characters are shown before and after on one line.
-const SHORT = 16;
 
 /** Offers to take a renamed column's new name over wherever its rows are read. */
 export function RenameNotice() {
@@ -96,9 +95,7 @@ function Offer({ rename, changes, byHand, onTake, onLeave }: OfferProps) {
           {changes.map(({ step, field, before, after }) => (
             <li key={`${step} ${field}`}>
               <span>{titleOf(step)}</span>
-              <span className={styles.change} data-long={before.length > SHORT}>
-                <del>{before}</del> <ins>{after}</ins>
-              </span>
+              <ChangedText before={before} after={after} />
             </li>
           ))}
         </ul>
@@ -119,5 +116,16 @@ function Offer({ rename, changes, byHand, onTake, onLeave }: OfferProps) {
         </Button>
       </div>
     </section>
+  );
+}
+
+function ChangedText({ before, after }: { before: string; after: string }) {
+  const { head, removed, added, tail } = changedPart(before, after);
+  return (
+    <span className={styles.change}>
+      {head}
+      <del>{removed}</del> <ins>{added}</ins>
+      {tail}
+    </span>
   );
 }
