@@ -148,7 +148,7 @@ def test_a_renamed_column_is_renamed_where_it_is_read(headrace, opened):
             and s["sums"]["aggregations"][0]["expression"] == "price"
         ),
     )
-    # One step back takes back the renames further down, and nothing else.
+    # One step back takes back the renames further down, and nothing else; they are offered again.
     page.locator("article[data-step-id=orders]").focus()
     page.keyboard.press("Control+Z")
     until_saved(
@@ -159,6 +159,8 @@ def test_a_renamed_column_is_renamed_where_it_is_read(headrace, opened):
             and s["orders"]["columns"][1]["name"] == "price"
         ),
     )
+    notice.get_by_role("button", name="Leave it").click()
+    notice.wait_for(state="detached")
 
 
 def test_columns_are_inferred_from_the_topic(headrace, opened):

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
+import type { Graph } from "../api/graph";
 import { useCanvas, useCheck } from "../canvas/CanvasContext";
 import { useGraph, useGraphStore } from "../canvas/graphStore";
 import { say } from "../shell/say";
@@ -13,6 +14,12 @@ import { type Change, type KnownNames, renameColumn } from "./renameColumn";
 // Long enough that nobody is interrupted while typing a name.
 const DEBOUNCE_MS = 400;
 
+/** A rename that was taken over; `before` is the graph it was seen in, until another is. */
+interface Taken {
+  rename: Rename;
+  before: Graph | null;
+}
+
 /** Offers to take a renamed column's new name over wherever its rows are read. */
 export function RenameNotice() {
   const { t } = useTranslation();
@@ -21,16 +28,20 @@ export function RenameNotice() {
   const graph = useGraph((g) => g);
   const steps = useCheck((s) => s.steps);
   const [names, setNames] = useState(() => namesIn(graph));
+  const [taken, setTaken] = useState<Taken[]>([]);
   const [rested] = useDebouncedValue(graph, DEBOUNCE_MS);
   const known: KnownNames = (id) => steps[id]?.columns.map(({ name }) => name);
   const followed = useMemo(() => followRenames(names, rested), [names, rested]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `known` says what `steps` says
   const offers = useMemo(
     () =>
-      followed.renames
+      [...followed.renames, ...undone(taken, rested)]
         .map((rename) => ({ rename, ...renameColumn(rested, catalogue, known, rename) }))
-        .filter(({ changes, byHand }) => changes.length + byHand.length > 0),
-    [followed, rested, catalogue, steps],
+        .filter(
+          ({ rename, changes, byHand }) =>
+            changes.length > 0 || (byHand.length > 0 && followed.renames.includes(rename)),
+        ),
+    [followed, taken, rested, catalogue, steps],
   );
   const quiet = followed.renames.filter(
     (rename) => !offers.some((offer) => offer.rename === rename),
@@ -38,12 +49,22 @@ export function RenameNotice() {
   const next = quiet.reduce(settled, followed.names);
   const said = JSON.stringify([...next]);
   useEffect(() => setNames(new Map(JSON.parse(said))), [said]);
+  useEffect(() => setTaken((all) => all.map((one) => seen(one, rested))), [rested]);
   const [offer] = offers;
 
   function take({ rename, changes }: { rename: Rename; changes: Change[] }) {
     store.change((now) => renameColumn(now, catalogue, known, rename).graph);
     setNames((before) => settled(before, rename));
+    setTaken((all) => [
+      ...all.filter((other) => other.rename !== rename),
+      { rename, before: rested },
+    ]);
     say(t("rename.done", { ...rename, count: changes.length }));
+  }
+
+  function leave(rename: Rename) {
+    setNames((before) => settled(before, rename));
+    setTaken((all) => all.filter((other) => other.rename !== rename));
   }
 
   return (
@@ -55,11 +76,25 @@ export function RenameNotice() {
           changes={offer.changes}
           byHand={offer.byHand}
           onTake={() => take(offer)}
-          onLeave={() => setNames((before) => settled(before, offer.rename))}
+          onLeave={() => leave(offer.rename)}
         />
       )}
     </div>
   );
+}
+
+function seen(taken: Taken, graph: Graph): Taken {
+  return taken.before === null || taken.before === graph ? taken : { ...taken, before: null };
+}
+
+/** What was taken over and may have been undone since, but for the rename itself. */
+function undone(taken: Taken[], graph: Graph): Rename[] {
+  const names = namesIn(graph);
+  return taken.flatMap(({ rename, before }) => {
+    const now = names.get(rename.step) ?? [];
+    const stands = now.includes(rename.to) && !now.includes(rename.from);
+    return stands && before === null ? [rename] : [];
+  });
 }
 
 interface OfferProps {
