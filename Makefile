@@ -60,7 +60,8 @@ client: install ## write the API's description and the frontend's client anew
 	$(WITH_NODE) npm --prefix frontend run client
 
 scenarios: install ## deploy every scenario in both modes, kill each job half way, compare
-	$(WITH_JAVA) HEADRACE_SCENARIOS=all $(PY) -m pytest tests/runner/test_scenarios.py
+	$(WITH_JAVA) HEADRACE_SCENARIOS=all $(PY) -m pytest tests/runner/test_scenarios.py \
+		tests/runner/test_operators.py tests/runner/test_windows.py
 
 golden: install ## write the compiled programs of the golden tests anew, for review
 	HEADRACE_GOLDEN=1 $(PY) -m pytest tests/runner

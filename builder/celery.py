@@ -34,7 +34,9 @@ def begin(sender: Any, **_: Any) -> None:
         for task in ("deployments.tasks.reconcile_all", "monitor.tasks.follow_all"):
             app.send_task(f"builder.{task}", queue="control", expires=30)
     for queue in WITH_SPARK.intersection(queues):
-        app.send_task("builder.pipelines.tasks.warm", queue=queue, expires=30)
+        # People see columns before they try anything.
+        after = 10 if queue == "rehearsal" else 0
+        app.send_task("builder.pipelines.tasks.warm", queue=queue, countdown=after, expires=60)
 
 
 @heartbeat_sent.connect

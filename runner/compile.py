@@ -44,7 +44,7 @@ CONF = {
     # A shuffled row of real-time mode leaves once it fills a buffer: any row fills this one. By
     # default it waits up to 50 ms for others. The memory is then that of some 100,000 rows.
     "spark.shuffle.streaming.networkBufferSize": "16",
-    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "10",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "100",
     "spark.shuffle.streaming.writerMaxMemory": "2097152",
     "spark.executor.heartbeatInterval": "1s",
 }

@@ -22,7 +22,7 @@ TUNED = {
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
     "spark.shuffle.streaming.networkBufferSize": "16",
-    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "10",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "100",
     "spark.shuffle.streaming.writerMaxMemory": "2097152",
 }
 SCHEMA = "n bigint, k string, kind string, sent bigint"

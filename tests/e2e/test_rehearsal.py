@@ -37,7 +37,7 @@ def pipeline(headrace):
     made = headrace.post("/api/pipelines", {"name": f"Known {topic}", "graph": graph})
 
     def spark():
-        there = headrace.get("/api/health")["checks"]["spark_worker"]
+        there = headrace.get("/api/health")["checks"]["rehearsal_worker"]
         return None if there["ok"] else there["message"]
 
     headrace.until(spark, 60)

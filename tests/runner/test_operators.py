@@ -16,6 +16,7 @@ from runner.analyze import warm_session
 from runner.compile import CONF
 from runner.jars import spark_jars
 from tests.runner import scenario
+from tests.runner.drawn import WITH_SCENARIOS
 from tests.runner.scenario import wait_until
 
 Row = dict[str, Any]
@@ -586,6 +587,7 @@ LIVE = [
 ]
 
 
+@WITH_SCENARIOS
 def test_real_time_goes_on_from_micro_batches(broker: str, tmp_path: Path) -> None:
     names = [query["name"] for query in LIVE]
     topics = [f"{name}-{end}" for name in names for end in ("0", "1", "out")]

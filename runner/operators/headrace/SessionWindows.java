@@ -21,7 +21,7 @@ import org.apache.spark.sql.streaming.ValueState;
  * session if it is at most {@code gap} before its first or after its last row; one that belongs to
  * two merges them. {@code window.start} is the first row, {@code window.end} the last one and
  * {@code gap}. A session whose bounds change is deleted under its old window, with its old results,
- * before it comes under the new one. {@code _version} counts its rows; that of a deletion is one
+ * before it comes under the new one; in a batch, too, where only its last results come out. {@code _version} counts its rows; that of a deletion is one
  * greater.
  *
  * <p>The watermark is {@code grace + gap} behind the newest row, so that a row is dropped once even
@@ -69,8 +69,8 @@ public final class SessionWindows extends WindowOperator {
   @Override
   List<Row> handle(Row group, List<Timed> rows, long watermark) {
     List<Session> sessions = read();
-    for (Timed row : rows) add(sessions, row);
     List<Row> changes = new ArrayList<>();
+    for (Timed row : rows) add(sessions, row, group, changes);
     for (Session session : sessions) {
       if (session.changed) keep(session, group, changes);
     }
@@ -101,7 +101,7 @@ public final class SessionWindows extends WindowOperator {
     return changes;
   }
 
-  private void add(List<Session> sessions, Timed row) {
+  private void add(List<Session> sessions, Timed row, Row group, List<Row> changes) {
     int place = 0;
     while (place < sessions.size() && sessions.get(place).last + gap < row.at()) place++;
     Session session;
@@ -113,8 +113,10 @@ public final class SessionWindows extends WindowOperator {
     } else {
       session = sessions.get(place);
       load(session);
+      boolean grows = row.at() < session.start || row.at() > session.last;
+      if (grows) delete(session, group, changes);
       if (place + 1 < sessions.size() && row.at() >= sessions.get(place + 1).start - gap) {
-        absorb(session, sessions.remove(place + 1));
+        absorb(session, sessions.remove(place + 1), group, changes);
       }
       session.start = Math.min(session.start, row.at());
       session.last = Math.max(session.last, row.at());
@@ -123,8 +125,9 @@ public final class SessionWindows extends WindowOperator {
     session.changed = true;
   }
 
-  private void absorb(Session session, Session next) {
+  private void absorb(Session session, Session next, Row group, List<Row> changes) {
     load(next);
+    delete(next, group, changes);
     task().merge(session.buffer, next.buffer);
     session.last = next.last;
     session.absorbed.addAll(next.absorbed);
@@ -133,12 +136,21 @@ public final class SessionWindows extends WindowOperator {
     if (session.timer == 0) session.timer = next.timer;
   }
 
-  /** Brings the state up to date with a session that changed, and says what changed. */
+  /**
+   * Says that a session is no longer under its bounds. In a batch it may never have been seen there;
+   * but real time, cut off by a crash, may have written just that, and nobody else would delete it.
+   */
+  private void delete(Session session, Row group, List<Row> changes) {
+    if (!atOnce) return;
+    Kept gone = new Kept(session.start, session.last);
+    changes.add(row(group, gone, session.buffer, true));
+  }
+
+  /** Brings the state up to date with a session that changed, and says what it is now. */
   private void keep(Session session, Row group, List<Row> changes) {
     if (session.kept != null) session.absorbed.add(0, session.kept);
     Kept now = new Kept(session.start, session.last);
     for (Kept old : session.absorbed) {
-      if (atOnce && !old.equals(now)) changes.add(row(group, old, buffer(old), true));
       if (old.start() != now.start()) buffers.removeKey(old.start());
     }
     buffers.updateValue(now.start(), task().write(session.buffer));

@@ -26,7 +26,7 @@ spark = (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
     )
     .config("spark.shuffle.streaming.networkBufferSize", "16")
-    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "10")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "100")
     .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
     .config("spark.executor.heartbeatInterval", "1s")
     .getOrCreate()
