@@ -155,16 +155,16 @@ CASES = [
     Case(
         "a session of one batch that is merged in it is deleted all the same",
         "SessionWindows",
-        windows(**SESSIONS),
+        windows(**SESSIONS, order=["x"]),
         [
             (given(("a", 100, 1)), [("a", 100, 110, 1, 1, 1)]),
             (
-                given(("a", 130, 1), ("a", 120, 1), ("a", 110, 1)),
+                given(("a", 110, 3), ("a", 130, 1), ("a", 120, 2)),
                 [
                     ("a", 130, 140, 1, 1, 2, "gone"),
                     ("a", 100, 110, 1, 1, 2, "gone"),
-                    ("a", 120, 140, 2, 2, 3, "gone"),
-                    ("a", 100, 140, 4, 4, 4),
+                    ("a", 120, 140, 2, 3, 3, "gone"),
+                    ("a", 100, 140, 4, 7, 4),
                 ],
             ),
         ],

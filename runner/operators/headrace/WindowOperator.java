@@ -1,10 +1,11 @@
 package headrace;
 
 import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.unix_micros;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.Column;
@@ -25,6 +26,7 @@ import org.apache.spark.sql.streaming.TimerValues;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.types.TimestampType;
 import scala.collection.Iterator;
 
 /**
@@ -32,7 +34,8 @@ import scala.collection.Iterator;
  *
  * <p>Options: {@code group_by}, {@code time} (a column; rows without one are dropped), {@code
  * grace} (milliseconds), {@code results} ({@code [["name", "sql"], …]}), {@code emit} ({@code
- * updates} or {@code final}). Out come {@code window}, the group, the results, {@code _deleted} and
+ * updates} or {@code final}), {@code order} (columns that say in which order rows came: times and
+ * whole numbers). Out come {@code window}, the group, the results, {@code _deleted} and
  * {@code _version}.
  *
  * <p>The watermark is {@code grace} and the window's length behind the newest row, and moves
@@ -40,10 +43,12 @@ import scala.collection.Iterator;
  * What the watermark has passed is emitted where {@code emit} is {@code final}, and forgotten.
  *
  * <p>In real-time mode a row's changes leave before the next row is read. In micro-batch mode the
- * rows of a group are taken by time, and each window that changed is emitted once.
+ * rows of a group are taken in the order in which they came, as real time takes them (by time where
+ * that is not known), and each window that changed is emitted once.
  */
 abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
   private static final String TIME = "__headrace_time";
+  private static final String ORDER = "__headrace_order";
   private static final StructType WINDOW =
       new StructType()
           .add("start", DataTypes.TimestampType)
@@ -53,6 +58,8 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
   private final Aggregates aggregates;
   private final int groups;
   private final boolean instants;
+  // Where the columns of the order stand in a row.
+  private int[] order = {};
   private transient Aggregates.Task task;
 
   WindowOperator(Dataset<Row> rows, JsonNode said) throws AnalysisException {
@@ -64,8 +71,8 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
             rows.sparkSession().conf().get("spark.sql.datetime.java8API.enabled", "false"));
   }
 
-  /** A row of the group: when it was, in microseconds, and what {@link Aggregates} reads. */
-  record Timed(long at, InternalRow row) {}
+  /** A row of the group: its time in microseconds, when it came, what {@link Aggregates} reads. */
+  record Timed(long at, long[] came, InternalRow row) {}
 
   /** Returns what changes by rows of one group, which come by time. */
   abstract List<Row> handle(Row group, List<Timed> rows, long watermark);
@@ -81,6 +88,14 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
     selected.addAll(aggregates.arguments());
     Group group = new Group(rows, said.get("group_by"));
     selected.addAll(group.selected);
+    List<String> names = Operator.names(said.get("order"));
+    order = new int[names.size()];
+    for (int i = 0; i < order.length; i++) {
+      order[i] = selected.size();
+      Column came = Operator.column(names.get(i));
+      boolean isTime = rows.select(came).schema().apply(0).dataType() instanceof TimestampType;
+      selected.add((isTime ? unix_micros(came) : came).cast("long").as(ORDER + i));
+    }
     Dataset<Row> ready =
         rows.select(selected.toArray(Column[]::new))
             .where(col(TIME).isNotNull())
@@ -110,13 +125,26 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
     long watermark = timers.getCurrentWatermarkInMs();
     List<Timed> timed = new ArrayList<>();
     while (rows.hasNext()) {
-      InternalRow row = task().read(rows.next());
+      Row given = rows.next();
+      InternalRow row = task().read(given);
       long at = row.getLong(0);
       // Spark itself drops by the watermark of the batch before, when timers have not fired yet.
-      if (Math.floorDiv(at, 1000L) > watermark) timed.add(new Timed(at, row.copy()));
+      if (Math.floorDiv(at, 1000L) > watermark) timed.add(new Timed(at, came(given), row.copy()));
     }
-    timed.sort(Comparator.comparingLong(Timed::at));
+    if (timed.size() > 1) timed.sort(WindowOperator::compare);
     return Operator.scala(timed.isEmpty() ? List.of() : handle(group, timed, watermark));
+  }
+
+  private long[] came(Row row) {
+    long[] came = new long[order.length];
+    for (int i = 0; i < order.length; i++) {
+      came[i] = row.isNullAt(order[i]) ? Long.MIN_VALUE : row.getLong(order[i]);
+    }
+    return came;
+  }
+
+  private static int compare(Timed a, Timed b) {
+    return a.came().length > 0 ? Arrays.compare(a.came(), b.came()) : Long.compare(a.at(), b.at());
   }
 
   @Override

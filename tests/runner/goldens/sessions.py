@@ -90,6 +90,7 @@ visits = state_operator(
     grace=7200000,
     results=[["pages", "count(*)"], ["seconds", "sum(seconds)"]],
     emit="updates",
+    order=["_arrived", "_offset"],
 ).observe("visits", F.count("*").alias("rows"))
 
 write_report = (

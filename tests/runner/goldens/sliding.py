@@ -90,6 +90,7 @@ streaks = state_operator(
     grace=300000,
     results=[["hits", "count(*)"], ["points", "sum(points)"]],
     emit="updates",
+    order=["_arrived", "_offset"],
 ).observe("streaks", F.count("*").alias("rows"))
 
 write_board = (
