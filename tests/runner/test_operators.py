@@ -34,6 +34,8 @@ def spark() -> SparkSession:
     session = warm_session().newSession()
     # So that keys leave in their order.
     session.conf.set("spark.sql.shuffle.partitions", "1")
+    # Compiling a plan takes longer than interpreting it for a few rows.
+    session.conf.set("spark.sql.codegen.wholeStage", "false")
     return session
 
 

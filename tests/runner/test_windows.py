@@ -42,6 +42,8 @@ def ms(text: str) -> int:
 def spark() -> SparkSession:
     session = warm_session().newSession()
     session.conf.set("spark.sql.shuffle.partitions", "1")
+    # Compiling a plan takes longer than interpreting it for a few rows.
+    session.conf.set("spark.sql.codegen.wholeStage", "false")
     return session
 
 
