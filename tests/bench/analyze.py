@@ -8,6 +8,8 @@ anywhere in it; every fourth also changes the columns that flow out of it. Time 
 `POST /api/check` to the whole answer, Spark's word on columns included, on a Headrace started for
 this, by one client that asks again as soon as it has the answer.
 
+Thirty edits before do not count.
+
 - *beside another*: the same while a second user edits another pipeline without a pause.
 - *without what is remembered*: the same edits analysed in this process, where each is new, beside
   the same with what is remembered.
@@ -39,6 +41,7 @@ CONNECTIONS = {"local": {"type": "kafka", "bootstrap_servers": "127.0.0.1:9"}}
 # Milliseconds, by number of steps.
 TARGETS = {20: 150, 100: 300}
 COLD_SECONDS = 10
+WARM_UP = 30
 BESIDE = 2.0
 Json = dict[str, Any]
 
@@ -149,7 +152,9 @@ def asked_by_http(headrace: Headrace, steps: int, count: int, *, beside: bool) -
     """Edits one after another, with a second user's beside them or not."""
     drawn, name = graph(steps), "beside another" if beside else "after one edit"
     asked = Asked(f"{steps} steps, {name}", None if beside else TARGETS[steps])
-    check(headrace.session, headrace.url, drawn)
+    # Java has compiled nothing yet of what the first edits need.
+    for edited in edits(drawn, WARM_UP, seed=11):
+        check(headrace.session, headrace.url, edited)
     over = threading.Event()
     other = threading.Thread(target=_edit_until, args=(headrace, steps, over))
     if beside:
