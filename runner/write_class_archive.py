@@ -15,36 +15,19 @@ from runner.rehearse import rehearse
 
 _SECONDS = 240
 
+
+def _reading(id_: str, type_: str, columns: dict[str, str], **more: Any) -> dict[str, Any]:
+    """A step that reads the topic of its name."""
+    declared = [{"name": name, "type": spark_type} for name, spark_type in columns.items()]
+    config = {"connection": "local", "topics": [id_], "format": "json", "columns": declared}
+    return {"id": id_, "type": type_, "config": {**config, **more}}
+
+
 _GRAPH = {
     "version": 1,
     "steps": [
-        {
-            "id": "views",
-            "type": "kafka_source",
-            "config": {
-                "connection": "local",
-                "topics": ["views"],
-                "format": "json",
-                "columns": [
-                    {"name": "user", "type": "string"},
-                    {"name": "seconds", "type": "int"},
-                ],
-            },
-        },
-        {
-            "id": "users",
-            "type": "kafka_table",
-            "config": {
-                "connection": "local",
-                "topics": ["users"],
-                "format": "json",
-                "columns": [
-                    {"name": "user", "type": "string"},
-                    {"name": "name", "type": "string"},
-                ],
-                "key": ["user"],
-            },
-        },
+        _reading("views", "kafka_source", {"user": "string", "seconds": "int"}),
+        _reading("users", "kafka_table", {"user": "string", "name": "string"}, key=["user"]),
         {"id": "long", "type": "filter", "config": {"condition": "seconds > 1"}},
         {
             "id": "named",

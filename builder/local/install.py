@@ -304,18 +304,14 @@ def compile_java(sources: list[Path], jar: Path) -> None:
 
 
 def class_archive() -> None:
-    """Have Java write down Spark's classes, so that jobs start faster; made once per Java and jars.
-
-    Done without where the rest of `runner` is not there yet, as while an image is built.
-    """
-    program = ROOT / "runner" / "write_class_archive.py"
+    """Have Java write down Spark's classes, so that jobs start faster; once per Java."""
     home = find_java()
     assert home is not None
-    files = [program, ROOT / "requirements.lock", ROOT / "runner" / "ivy.xml", home / "release"]
-    files = [file for file in files if file.exists()]
-    if not program.exists() or (
-        (VENV / "jars" / "spark.jsa").exists() and not _changed("class-archive", files)
-    ):
+    runner = ROOT / "runner"
+    files = [runner / "write_class_archive.py", runner / "ivy.xml", ROOT / "requirements.lock"]
+    # Not every Java says of itself what it is.
+    files += [release] if (release := home / "release").exists() else []
+    if (VENV / "jars" / "spark.jsa").exists() and not _changed("class-archive", files):
         return
     command = [sys.executable, "-m", "runner.write_class_archive"]
     run(command, LOG, "Spark does not start here.", env={**os.environ, "JAVA_HOME": str(home)})

@@ -33,6 +33,9 @@ ROOT = Path(__file__).resolve().parents[2]
 LONGEST_WAIT = 30.0
 HEALTHY_AFTER = 60.0
 
+# The queues whose workers keep a Spark warm.
+WITH_SPARK = ("spark", "rehearsal")
+
 # How long workers may take to be there before people are told that they are not.
 WORKERS_START = 30.0
 
@@ -94,7 +97,7 @@ class Up:
             # Now, not at the end: what is shown only once must not be lost to a later failure.
             print(f"\n{said}", flush=True)
         web = self._keep("web", self._uvicorn())
-        for queue in ("spark", "rehearsal"):
+        for queue in WITH_SPARK:
             words = ["worker", "--queues", queue, "--pool", "solo", "--hostname", f"{queue}@%h"]
             self._keep(f"{queue} worker", ["nice", "-n", "5", *self._celery(), *words])
         if kafka:
@@ -228,7 +231,7 @@ class Up:
         return [
             check["message"]
             for name, check in checks.items()
-            if not check["ok"] and name not in ("spark_worker", "rehearsal_worker")
+            if not check["ok"] and name not in {f"{queue}_worker" for queue in WITH_SPARK}
         ]
 
     def _health(self) -> dict[str, Any] | None:

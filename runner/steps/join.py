@@ -128,7 +128,7 @@ class Join(StepType):
             return None
         streams = left.kind == right.kind == "stream"
         loads = left.kind == "stream" and right.kind == "table"
-        left, right = self._needed("left", left, right), self._needed("right", right, left)
+        left, right = self._as_kept(left, right)
         return State(
             watermark=streams,
             keeps=right.columns if loads else (*left.columns, *right.columns),
@@ -148,7 +148,7 @@ class Join(StepType):
 
     def _operator(self, left: Rows, right: Rows) -> str:
         on = [[pair.left, pair.right] for pair in self.on]
-        left, right = self._needed("left", left, right), self._needed("right", right, left)
+        left, right = self._as_kept(left, right)
         if left.kind == "table":
             return state_operator(
                 "JoinTables",
@@ -184,17 +184,12 @@ class Join(StepType):
             grace=milliseconds(self.grace),
         )
 
-    def _needed(self, side: Literal["left", "right"], rows: Rows, other: Rows) -> Rows:
-        """The rows of a side without the hidden columns that need not be remembered."""
-        if rows.kind == "stream" and other.kind == "table":
-            return rows
-        needed = {getattr(pair, side) for pair in self.on} | {*rows.lane, rows.version, ARRIVED}
-        needed |= {DELETED} if rows.kind == "table" else {"_key", "_timestamp"}
-        columns = tuple(c for c in rows.columns if not c.name.startswith("_") or c.name in needed)
-        if columns == rows.columns:
-            return rows
-        names = ", ".join(repr(sql.quoted(column.name)) for column in columns)
-        return replace(rows, columns=columns, variable=f"{rows}.select({names})")
+    def _as_kept(self, left: Rows, right: Rows) -> tuple[Rows, Rows]:
+        """Both sides as the operator keeps them; a stream that meets a table goes through whole."""
+        kept = _kept(right, [pair.right for pair in self.on])
+        if left.kind == "stream" and right.kind == "table":
+            return left, kept
+        return _kept(left, [pair.left for pair in self.on]), kept
 
     def _kind_faults(self, left: Rows, right: Rows) -> Iterator[Fault]:
         streams = left.kind == right.kind == "stream"
@@ -328,6 +323,17 @@ class Join(StepType):
 
 def _with_lookup(right: Rows) -> bool:
     return right.kind == "lookup"
+
+
+def _kept(rows: Rows, on: list[str]) -> Rows:
+    """The rows of a side without the hidden columns that need not be remembered."""
+    needed = {*on, *rows.lane, rows.version, ARRIVED}
+    needed |= {DELETED} if rows.kind == "table" else {"_key", "_timestamp"}
+    columns = tuple(c for c in rows.columns if not c.name.startswith("_") or c.name in needed)
+    if columns == rows.columns:
+        return rows
+    names = ", ".join(repr(sql.quoted(column.name)) for column in columns)
+    return replace(rows, columns=columns, variable=f"{rows}.select({names})")
 
 
 def _changes(table: Rows) -> dict[str, object]:

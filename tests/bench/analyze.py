@@ -35,6 +35,7 @@ from typing import Any
 
 import requests
 
+from tests.bench.workloads import columns, step
 from tests.e2e.conftest import Headrace
 
 CONNECTIONS = {"local": {"type": "kafka", "bootstrap_servers": "127.0.0.1:9"}}
@@ -48,23 +49,9 @@ Json = dict[str, Any]
 
 def graph(steps: int) -> Json:
     """A graph of so many steps: chains of ten below one source, each ending in a count."""
-    drawn: list[Json] = [
-        {
-            "id": "views",
-            "type": "kafka_source",
-            "config": {
-                "connection": "local",
-                "topics": ["views"],
-                "format": "json",
-                "columns": [
-                    {"name": "user", "type": "string"},
-                    {"name": "pages", "type": "array<string>"},
-                    {"name": "seconds", "type": "int"},
-                    {"name": "at", "type": "timestamp"},
-                ],
-            },
-        }
-    ]
+    given = {"user": "string", "pages": "array<string>", "seconds": "int", "at": "timestamp"}
+    source = {"connection": "local", "topics": ["views"], "columns": columns(given)}
+    drawn = [step("views", "kafka_source", format="json", **source)]
     edges: list[Json] = []
     kinds = ["filter", "select", "select", "explode", "filter", "select", "deduplicate", "select"]
     above, place = "views", 0
@@ -74,7 +61,7 @@ def graph(steps: int) -> Json:
         else:
             kind, place, after = kinds[place], place + 1, ""
         id_ = f"s{len(drawn)}"
-        drawn.append({"id": id_, "type": kind, "config": _config(kind, id_)})
+        drawn.append(step(id_, kind, **_config(kind, id_)))
         edges.append({"from": above, "to": id_})
         above = after or id_
     return {"version": 1, "steps": drawn, "edges": edges}

@@ -106,19 +106,19 @@ def read_output(workload: str, value: bytes) -> Update:
 
 def graph(workload: str, topics: Topics, on_bad_record: str = "skip") -> dict[str, Any]:
     """The workload as people draw it."""
-    source = _step(
+    source = step(
         "records",
         "kafka_source",
         connection="local",
         topics=[topics.records],
         format="json",
-        columns=_columns(COLUMNS),
+        columns=columns(COLUMNS),
         start="earliest",
         on_bad_record=on_bad_record,
     )
-    sink = _step("out", "kafka_sink", connection="local", topic=topics.outputs)
+    sink = step("out", "kafka_sink", connection="local", topic=topics.outputs)
     between = {
-        "filter": [_step("views", "filter", condition="kind <> 'noise'")],
+        "filter": [step("views", "filter", condition="kind <> 'noise'")],
         "count": [_aggregate({"kind": "none"})],
         "hopping": [
             _aggregate(
@@ -130,16 +130,16 @@ def graph(workload: str, topics: Topics, on_bad_record: str = "skip") -> dict[st
             )
         ],
         "join": [
-            _step(
+            step(
                 "names",
                 "kafka_table",
                 connection="local",
                 topics=[topics.table],
                 format="json",
-                columns=_columns({"k": "string", "name": "string"}),
+                columns=columns({"k": "string", "name": "string"}),
                 key=["k"],
             ),
-            _step("named", "join", kind="inner", on=[{"left": "k", "right": "k"}]),
+            step("named", "join", kind="inner", on=[{"left": "k", "right": "k"}]),
         ],
     }[workload]
     middle = between[-1]["id"]
@@ -150,14 +150,16 @@ def graph(workload: str, topics: Topics, on_bad_record: str = "skip") -> dict[st
     return {"version": 1, "steps": [source, *between, sink], "edges": edges}
 
 
-def _step(id_: str, type_: str, **config: Any) -> dict[str, Any]:
+def step(id_: str, type_: str, **config: Any) -> dict[str, Any]:
+    """A step as a graph has it."""
     return {"id": id_, "type": type_, "config": config}
 
 
-def _columns(types: dict[str, str]) -> list[dict[str, str]]:
+def columns(types: dict[str, str]) -> list[dict[str, str]]:
+    """Columns as a source declares them, of their types by name."""
     return [{"name": name, "type": type_} for name, type_ in types.items()]
 
 
 def _aggregate(window: dict[str, str]) -> dict[str, Any]:
     count = {"name": "count", "function": "count"}
-    return _step("counts", "aggregate", group_by=["k"], aggregations=[count], window=window)
+    return step("counts", "aggregate", group_by=["k"], aggregations=[count], window=window)

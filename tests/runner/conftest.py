@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,6 +19,9 @@ from runner.jars import spark_jars
 from runner.plan import AskedMode
 from tests.runner.scenario import wait_until
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
@@ -31,6 +34,19 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def broker(kafka: Server) -> str:
     """The bootstrap servers of the broker."""
     return kafka.url
+
+
+@pytest.fixture(scope="module")
+def spark() -> "SparkSession":
+    """A session of the tests' Spark for a few rows at a time."""
+    from runner.analyze import warm_session
+
+    session = warm_session().newSession()
+    # So that keys leave in their order.
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    # Compiling a plan takes longer than interpreting it for a few rows.
+    session.conf.set("spark.sql.codegen.wholeStage", "false")
+    return session
 
 
 @dataclass

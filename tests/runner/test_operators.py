@@ -12,7 +12,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from runner.analyze import warm_session
 from runner.compile import CONF
 from runner.jars import spark_jars
 from tests.runner import scenario
@@ -27,16 +26,6 @@ Batch = tuple[list[Row], ...]
 def at(second: int) -> str:
     """A time of event as Spark writes it."""
     return f"1970-01-01T00:{second // 60:02}:{second % 60:02}.000Z"
-
-
-@pytest.fixture(scope="module")
-def spark() -> SparkSession:
-    session = warm_session().newSession()
-    # So that keys leave in their order.
-    session.conf.set("spark.sql.shuffle.partitions", "1")
-    # Compiling a plan takes longer than interpreting it for a few rows.
-    session.conf.set("spark.sql.codegen.wholeStage", "false")
-    return session
 
 
 @dataclass

@@ -16,7 +16,6 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from runner.analyze import warm_session
 from runner.compile import CONF
 from runner.jars import spark_jars
 from tests.runner import scenario
@@ -36,15 +35,6 @@ def at(ms: float) -> str:
 
 def ms(text: str) -> int:
     return round((datetime.fromisoformat(text) - EPOCH) / timedelta(milliseconds=1))
-
-
-@pytest.fixture(scope="module")
-def spark() -> SparkSession:
-    session = warm_session().newSession()
-    session.conf.set("spark.sql.shuffle.partitions", "1")
-    # Compiling a plan takes longer than interpreting it for a few rows.
-    session.conf.set("spark.sql.codegen.wholeStage", "false")
-    return session
 
 
 MakeTrial = Callable[..., Trial]

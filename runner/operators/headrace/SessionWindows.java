@@ -21,8 +21,8 @@ import org.apache.spark.sql.streaming.ValueState;
  * session if it is at most {@code gap} before its first or after its last row; one that belongs to
  * two merges them. {@code window.start} is the first row, {@code window.end} the last one and
  * {@code gap}. A session whose bounds change is deleted under its old window, with its old results,
- * before it comes under the new one; in a batch, too, where only its last results come out. {@code _version} counts its rows; that of a deletion is one
- * greater.
+ * before it comes under the new one; in a batch, too, where only its last results come out. {@code
+ * _version} counts its rows; that of a deletion is one greater.
  *
  * <p>The watermark is {@code grace + gap} behind the newest row, so that a row is dropped once even
  * the session that it would make alone is closed. A session is final when the watermark has reached
