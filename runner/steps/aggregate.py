@@ -120,11 +120,6 @@ class Window(Config):
             raise ValueError("A hopping window can't advance by more than its size.")
         return self
 
-    @property
-    def length(self) -> int:
-        """How far a row reaches, in milliseconds: the size or the gap."""
-        return milliseconds(self.size or self.gap or "0 seconds")
-
 
 _MEASURES: dict[str, tuple[str, ...]] = {
     "none": (),
@@ -253,13 +248,13 @@ class Aggregate(StepType):
         return f"{rows}{watermark}.groupBy({', '.join(groups)}).agg({results})"
 
     def _emit_by_operator(self, rows: Rows) -> str:
-        sessions = self.window.kind == "session"
+        window = self.window
         return state_operator(
-            "SessionWindows" if sessions else "SlidingWindows",
+            f"{window.kind.capitalize()}Windows",
             rows,
             group_by=list(self.group_by),
             time=self.time,
-            **{"gap" if sessions else "size": self.window.length},
+            **{name: milliseconds(getattr(window, name)) for name in _MEASURES[window.kind]},
             grace=milliseconds(self.grace),
             results=[[a.name, a.call(rows)] for a in self.aggregations],
             emit=self.emit_,
@@ -277,7 +272,10 @@ class Aggregate(StepType):
 
     @property
     def _by_operator(self) -> bool:
-        """Whether Spark's SQL can't say these windows in update mode."""
+        """Whether Spark's SQL can't say these windows in update mode, or says them too slowly: it
+        shuffles, looks up and writes each row once for each hopping window that it is in."""
+        if self.window.kind == "hopping":
+            return self.batches_only() is None
         return self.window.kind in ("sliding", "session")
 
     def _key(self) -> tuple[str, ...]:

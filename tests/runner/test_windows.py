@@ -92,6 +92,7 @@ class Case:
 
 SESSIONS = {"gap": 10, "grace": 100}
 SLIDING = {"size": 10, "grace": 100}
+HOPPING = {"size": 10, "advance": 4, "grace": 100}
 REDUCE = {"group_by": ["k"], "order": ["o"]}
 
 CASES = [
@@ -310,6 +311,53 @@ CASES = [
                 given(("b", 1000, 1)),
                 [("a", 101, 111, 1, 2, 1), ("b", 105, 115, 2, 2, 2), ("b", 111, 121, 1, 1, 1)],
             ),
+        ],
+    ),
+    Case(
+        "a row is in each hopping window that has begun and not ended",
+        "HoppingWindows",
+        windows(**HOPPING),
+        [
+            (given(("a", 103, 1)), [("a", 96, 106, 1, 1, 1), ("a", 100, 110, 1, 1, 1)]),
+            (
+                given(("a", 106, 2), ("b", 107, 4)),
+                [
+                    ("a", 100, 110, 2, 3, 2),
+                    ("a", 104, 114, 1, 2, 1),
+                    ("b", 100, 110, 1, 4, 1),
+                    ("b", 104, 114, 1, 4, 1),
+                ],
+            ),
+            (
+                given(("a", 105, 8)),
+                [
+                    ("a", 96, 106, 2, 9, 2),
+                    ("a", 100, 110, 3, 11, 3),
+                    ("a", 104, 114, 2, 10, 2),
+                ],
+            ),
+        ],
+    ),
+    Case(
+        "hopping windows may begin before 1970",
+        "HoppingWindows",
+        windows(**HOPPING),
+        [
+            (
+                given(("a", 0, 1)),
+                [("a", -8, 2, 1, 1, 1), ("a", -4, 6, 1, 1, 1), ("a", 0, 10, 1, 1, 1)],
+            )
+        ],
+    ),
+    Case(
+        "a late row counts in the hopping windows that grace keeps open",
+        "HoppingWindows",
+        windows(size=10, advance=4, grace=5),
+        [
+            (given(("a", 103, 1)), [("a", 96, 106, 1, 1, 1), ("a", 100, 110, 1, 1, 1)]),
+            # 115 - 5: the windows up to the end of 110 are closed.
+            (given(("b", 115, 1)), [("b", 108, 118, 1, 1, 1), ("b", 112, 122, 1, 1, 1)]),
+            (given(("a", 105, 2), ("a", 103, 4)), [("a", 104, 114, 1, 2, 1)]),
         ],
     ),
     Case(
@@ -721,15 +769,44 @@ def test_each_sliding_window_is_final_once(seed: int, make_trial: MakeTrial) -> 
         final += changes
         closed = [w for w in sliding_of(counted, size) if w[1] <= watermark]
         assert as_windows(final) == closed
-    assert not _state_before(trial, 10**6 - size)
+    assert not _state_before(trial, "windows", 10**6 - size)
 
 
-def _state_before(trial: Trial, start: int) -> list[Any]:
-    """What the state still has of windows and moments before a time."""
+def _state_before(trial: Trial, name: str, start: int) -> list[Any]:
+    """What the state of this name still has under lower numbers."""
     trial.stop()
-    read = trial.spark.read.format("statestore").option("stateVarName", "windows")
+    read = trial.spark.read.format("statestore").option("stateVarName", name)
     kept = read.load(str(trial.folder)).selectExpr("user_map_key.*").toDF("value")
     return [row.value for row in kept.collect() if row.value < start]
+
+
+def hopping_of(rows: list[Counted], size: int, advance: int) -> list[tuple[Any, ...]]:
+    """The windows of rows, each of which counts where a window ends after its watermark."""
+    found: dict[tuple[str, int], list[Event]] = {}
+    for row, mark in rows:
+        for start in range(row[1] // advance * advance, row[1] - size, -advance):
+            if start + size > mark:
+                found.setdefault((row[0], start), []).append(row)
+    return sorted(summary(k, start, start + size, rows) for (k, start), rows in found.items())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hopping_windows_are_the_same_whatever_the_order(seed: int, make_trial: MakeTrial) -> None:
+    chance = random.Random(seed)
+    size, grace = chance.choice([1, 10, 30]), chance.choice([0, 15, 50_000])
+    advance = chance.randrange(1, size + 1)
+    batches = [*batches_of(chance, 25), [("a", 10**6, 0)], [("a", 10**6, 0)]]
+    options = windows(size=size, advance=advance, grace=grace)
+    trial = make_trial("HoppingWindows", options, COLUMNS)
+    table: dict[Any, Row] = {}
+    counted: list[Counted] = []
+    watermark = 0
+    for batch, changes in zip(batches, run(trial, batches), strict=True):
+        counted += [(row, watermark) for row in batch]
+        watermark = max(watermark, *(t - grace for _, t, _ in batch))
+        replay(table, changes)
+        assert as_windows(list(table.values())) == hopping_of(counted, size, advance)
+    assert not _state_before(trial, "slots", (10**6 - size - grace) // size)
 
 
 # Each operator in a query of its own, over one topic, until its standard input ends.
@@ -846,6 +923,7 @@ def test_on_kafka_from_micro_batches_to_real_time(broker: str, tmp_path: Path) -
             "windows-sessions": ("SessionWindows", windows(gap=10, grace=50_000)),
             "windows-final": ("SessionWindows", windows(gap=10, grace=0, emit="final")),
             "windows-sliding": ("SlidingWindows", windows(size=10, grace=50_000)),
+            "windows-hopping": ("HoppingWindows", windows(size=10, advance=4, grace=50_000)),
             "windows-reduce": ("Reduce", {**concat, "order": ["offset"]}),
         },
     )
@@ -861,11 +939,13 @@ def test_on_kafka_from_micro_batches_to_real_time(broker: str, tmp_path: Path) -
             return lambda rows: newest(rows) == sessions_of(events, 10)
         if topic == "windows-sliding":
             return lambda rows: newest(rows) == sliding_of([(e, 0) for e in events], 10)
+        if topic == "windows-hopping":
+            return lambda rows: newest(rows) == hopping_of([(e, 0) for e in events], 10, 4)
         text = {k: "".join(str(x) for key, _, x in events if key == k) for k in "ab"}
         return lambda rows: {row["k"]: row["acc"] for row in rows} == text
 
     def wait() -> None:
-        for topic in ("windows-sessions", "windows-sliding", "windows-reduce"):
+        for topic in live.queries.keys() - {"windows-final"}:
             live.wait_for(topic, is_complete(topic))
 
     try:

@@ -82,9 +82,19 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
 
   /** Returns the rows after this operator; {@code length} is how far a row reaches. */
   final Dataset<Row> over(Dataset<Row> rows, JsonNode said, long length) {
+    return over(rows, said, length, time(said));
+  }
+
+  /** Returns the time of a row. */
+  static Column time(JsonNode said) {
+    return Operator.column(said.get("time").asText()).cast("timestamp");
+  }
+
+  /** The same with another column for the time, by which rows are late. */
+  final Dataset<Row> over(Dataset<Row> rows, JsonNode said, long length, Column time) {
     // What aggregates read comes first, as their tasks expect.
     List<Column> selected = new ArrayList<>();
-    selected.add(Operator.column(said.get("time").asText()).cast("timestamp").as(TIME));
+    selected.add(time.as(TIME));
     selected.addAll(aggregates.arguments());
     Group group = new Group(rows, said.get("group_by"));
     selected.addAll(group.selected);

@@ -1,9 +1,13 @@
 """golden, drawn in Headrace.
 
 out: real-time. Every step can run record by record.
+
+Its state operators are in headrace-operators.jar, which Headrace serves;
+give it to spark-submit by --jars, beside Spark's connector to Kafka.
 """
 
-from pyspark.sql import SparkSession, functions as F
+import json
+from pyspark.sql import DataFrame, SparkSession, functions as F
 
 spark = (
     SparkSession.builder.appName("golden")
@@ -35,6 +39,14 @@ CONNECTIONS = {
         )
     },
 }
+
+
+def state_operator(name, *inputs, **options):
+    """The rows of one of the state operators in headrace-operators.jar."""
+    java = getattr(spark._jvm.headrace, name)
+    rows = java.apply([given._jdf for given in inputs], json.dumps(options))
+    return DataFrame(rows, spark)
+
 
 # Orders
 orders = (
@@ -72,49 +84,57 @@ orders = (
     .observe("orders", F.count("*").alias("rows"))
 )
 
-stats = (
-    orders.withWatermark("_timestamp", "1 minute")
-    .groupBy(F.window("_timestamp", "10 seconds", "5 seconds"), "customer")
-    .agg(
-        F.count("*").alias("n"),
-        F.sum(F.expr("amount")).alias("total"),
-        F.min(F.expr("amount")).alias("low"),
-        F.max(F.expr("amount")).alias("high"),
-        F.avg(F.expr("amount")).alias("mean"),
-        F.percentile(F.expr("amount"), 0.5).alias("half"),
-        F.stddev(F.expr("amount")).alias("spread"),
-        F.first(F.expr("order")).alias("earliest"),
-        F.last(F.expr("order")).alias("newest"),
-        F.approx_count_distinct(F.expr("amount")).alias("kinds"),
-        F.collect_list(F.expr("order")).alias("list"),
-        F.collect_set(F.expr("order")).alias("set"),
-        F.count("*").alias("_version"),
-    )
-    .observe("stats", F.count("*").alias("rows"))
-)
+stats = state_operator(
+    "HoppingWindows",
+    orders,
+    group_by=["customer"],
+    time="_timestamp",
+    size=10000,
+    advance=5000,
+    grace=60000,
+    results=[
+        ["n", "count(*)"],
+        ["total", "sum(amount)"],
+        ["low", "min(amount)"],
+        ["high", "max(amount)"],
+        ["mean", "avg(amount)"],
+        ["half", "percentile(amount, 0.5)"],
+        ["spread", "stddev(amount)"],
+        ["earliest", "first(order)"],
+        ["newest", "last(order)"],
+        ["kinds", "approx_count_distinct(amount)"],
+        ["list", "collect_list(order)"],
+        ["set", "collect_set(order)"],
+    ],
+    emit="updates",
+    order=["_arrived", "_offset"],
+).observe("stats", F.count("*").alias("rows"))
 
 write_out = (
     stats.select(
         F.lit("order-stats").alias("topic"),
         F.to_json(F.struct("window", "customer"), {"ignoreNullFields": "false"}).alias("key"),
-        F.to_json(
-            F.struct(
-                "window",
-                "customer",
-                "n",
-                "total",
-                "low",
-                "high",
-                "mean",
-                "half",
-                "spread",
-                "earliest",
-                "newest",
-                "kinds",
-                "list",
-                "set",
+        F.when(
+            ~F.col("_deleted"),
+            F.to_json(
+                F.struct(
+                    "window",
+                    "customer",
+                    "n",
+                    "total",
+                    "low",
+                    "high",
+                    "mean",
+                    "half",
+                    "spread",
+                    "earliest",
+                    "newest",
+                    "kinds",
+                    "list",
+                    "set",
+                ),
+                {"ignoreNullFields": "false"},
             ),
-            {"ignoreNullFields": "false"},
         ).alias("value"),
         F.array(
             F.struct(

@@ -235,27 +235,33 @@ closed_received = (
     )
 )
 
-per_user = (
+per_user = state_operator(
+    "HoppingWindows",
     state_operator(
         "DropRepeats",
         closed_received,
         key=[],
         lane=["_topic", "_partition", "_shuffled"],
         version=["_offset"],
-    )
-    .withWatermark("_timestamp", "10 minutes")
-    .groupBy(F.window("_timestamp", "10 minutes", "1 minute"), "user")
-    .agg(F.count("*").alias("notices"), F.count("*").alias("_version"))
-    .observe("per_user", F.count("*").alias("rows"))
-)
+    ),
+    group_by=["user"],
+    time="_timestamp",
+    size=600000,
+    advance=60000,
+    grace=600000,
+    results=[["notices", "count(*)"]],
+    emit="updates",
+    order=["_arrived", "_offset"],
+).observe("per_user", F.count("*").alias("rows"))
 
 write_counts = (
     per_user.select(
         F.lit("notification-counts").alias("topic"),
         F.to_json(F.struct("window", "user"), {"ignoreNullFields": "false"}).alias("key"),
-        F.to_json(F.struct("window", "user", "notices"), {"ignoreNullFields": "false"}).alias(
-            "value"
-        ),
+        F.when(
+            ~F.col("_deleted"),
+            F.to_json(F.struct("window", "user", "notices"), {"ignoreNullFields": "false"}),
+        ).alias("value"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

@@ -2,9 +2,13 @@
 
 out: real-time. Every step can run record by record.
 views_dead_letters: micro-batch. Records that can't be read are put aside once a second.
+
+Its state operators are in headrace-operators.jar, which Headrace serves;
+give it to spark-submit by --jars, beside Spark's connector to Kafka.
 """
 
-from pyspark.sql import SparkSession, functions as F
+import json
+from pyspark.sql import DataFrame, SparkSession, functions as F
 
 spark = (
     SparkSession.builder.appName("golden")
@@ -36,6 +40,14 @@ CONNECTIONS = {
         )
     },
 }
+
+
+def state_operator(name, *inputs, **options):
+    """The rows of one of the state operators in headrace-operators.jar."""
+    java = getattr(spark._jvm.headrace, name)
+    rows = java.apply([given._jdf for given in inputs], json.dumps(options))
+    return DataFrame(rows, spark)
+
 
 views_records = (
     spark.readStream.format("kafka")
@@ -70,23 +82,28 @@ views = (
 
 known = views.where("product IS NOT NULL").observe("known", F.count("*").alias("rows"))
 
-per_product = (
-    known.withWatermark("_timestamp", "10 seconds")
-    .groupBy(F.window("_timestamp", "5 seconds", "2 seconds"), "product")
-    .agg(
-        F.count("*").alias("views"),
-        F.collect_set(F.expr("user")).alias("viewers"),
-        F.count("*").alias("_version"),
-    )
-    .observe("per_product", F.count("*").alias("rows"))
-)
+per_product = state_operator(
+    "HoppingWindows",
+    known,
+    group_by=["product"],
+    time="_timestamp",
+    size=5000,
+    advance=2000,
+    grace=10000,
+    results=[["views", "count(*)"], ["viewers", "collect_set(user)"]],
+    emit="updates",
+    order=["_arrived", "_offset"],
+).observe("per_product", F.count("*").alias("rows"))
 
 write_out = (
     per_product.select(
         F.lit("views-per-product").alias("topic"),
         F.to_json(F.struct("window", "product"), {"ignoreNullFields": "false"}).alias("key"),
-        F.to_json(
-            F.struct("window", "product", "views", "viewers"), {"ignoreNullFields": "false"}
+        F.when(
+            ~F.col("_deleted"),
+            F.to_json(
+                F.struct("window", "product", "views", "viewers"), {"ignoreNullFields": "false"}
+            ),
         ).alias("value"),
         F.array(
             F.struct(
