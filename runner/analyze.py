@@ -9,11 +9,14 @@ import subprocess
 import sys
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import AnalysisException
+from pyspark.errors import utils as origins
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -23,6 +26,7 @@ from runner.check import Connections, check
 from runner.compile import CONF, PRELUDE, statements
 from runner.graph import Graph, Step
 from runner.jars import spark_jars
+from runner.java_names import JavaNames
 from runner.plan import Plan
 from runner.problems import Problem
 from runner.spark_errors import Cause, causes, judge, sentence
@@ -42,6 +46,7 @@ _EXPRESSIONS = ("condition", "expression", "topic_expression")
 # What Spark calls a name that it does not like.
 _NAMES = ("objectName", "functionName", "routineName", "fieldName")
 _REMEMBERED = 2_000
+_PRELUDE = compile(PRELUDE, "<prelude>", "exec")
 
 
 @dataclass
@@ -63,6 +68,13 @@ class _Known:
     text: str = ""
     columns: tuple[tuple[str, str], ...] = ()
     objection: tuple[Cause, ...] = ()
+
+    @cached_property
+    def nothing(self) -> DataFrame:
+        """No rows of this type, for all that they flow into."""
+        spark = warm_session()
+        none = getattr(spark._jvm, "java.util.ArrayList")()
+        return DataFrame(spark._jsparkSession.createDataFrame(none, self.type), spark)
 
 
 _known: OrderedDict[str, _Known] = OrderedDict()
@@ -91,7 +103,9 @@ def warm_session(java_options: str = "") -> SparkSession:
     # What runs here is short: compiling it well would take longer than it does.
     options = f"-XX:TieredStopAtLevel=1 {java_options or class_archive.java_options()}"
     conf.set("spark.driver.extraJavaOptions", options)
-    _session = SparkSession(SparkContext.getOrCreate(conf))
+    context = SparkContext.getOrCreate(conf)
+    SparkContext._jvm = JavaNames.of(SparkContext._jvm)
+    _session = SparkSession(context)
     _java = SparkContext._gateway.proc if SparkContext._gateway else None
     return _session
 
@@ -105,7 +119,7 @@ def analyze(graph: Graph, connections: Connections) -> Analysis:
     alone, so that it takes no longer the more lies above it.
     """
     namespace: dict[str, Any] = {"spark": warm_session(), "F": F}
-    exec(compile(PRELUDE, "<prelude>", "exec"), namespace)  # noqa: S102
+    exec(_PRELUDE, namespace)  # noqa: S102
     namespace["CONNECTIONS"] = {
         name: {"kafka.bootstrap.servers": c.get("bootstrap_servers", "")}
         for name, c in connections.items()
@@ -145,14 +159,11 @@ def _asked(
 def _ask(
     id_: str, statement: str, inputs: Mapping[str, _Known], namespace: dict[str, Any]
 ) -> _Known:
-    spark = warm_session()
-    java: Any = spark._jsparkSession
-    nothing = spark._jvm.java.util.ArrayList()  # type: ignore[union-attr]
-    for name, known in inputs.items():
-        namespace[name] = DataFrame(java.createDataFrame(nothing, known.type), spark)
+    namespace |= {name: known.nothing for name, known in inputs.items()}
     try:
         # The compiler wrote it: what people type stands in it only as quoted text.
-        exec(compile(statement, f"<{id_}>", "exec"), namespace)  # noqa: S102
+        with _no_call_sites():
+            exec(compile(statement, f"<{id_}>", "exec"), namespace)  # noqa: S102
         rows: DataFrame = namespace[id_]
         type_: Any = rows._jdf.schema()
     except AnalysisException as error:
@@ -161,6 +172,17 @@ def _ask(
     fields = StructType.fromJson(json.loads(text)).fields
     columns = tuple((field.name, field.dataType.simpleString()) for field in fields)
     return _Known(type_, text, columns)
+
+
+@contextmanager
+def _no_call_sites() -> Iterator[None]:
+    """Keep PySpark from telling Java, at each call, from which line it comes: nobody reads it."""
+    before = origins._enable_debugging_cache
+    origins._enable_debugging_cache = False  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        origins._enable_debugging_cache = before
 
 
 def _problem(step: Step, objection: tuple[Cause, ...]) -> Problem:

@@ -208,22 +208,28 @@ def regenerate(text: str, bindings: Mapping[str, str] | None = None) -> str:
 
     `bindings` replaces columns by the (already regenerated) expressions they stand for.
     """
-    tree = read(text)
-    if bindings:
-        tree = tree.copy()
-        for column in list(tree.find_all(exp.Column)):
-            bound = _binding(column, bindings)
-            if bound is not None:
-                if column is tree:
-                    tree = bound
-                else:
-                    column.replace(bound)
+    if not bindings:
+        return _regenerated(text)
+    tree = read(text).copy()
+    for column in list(tree.find_all(exp.Column)):
+        bound = _binding(column, bindings)
+        if bound is not None:
+            if column is tree:
+                tree = bound
+            else:
+                column.replace(bound)
     return _written(tree)
 
 
-def columns_of(text: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def _regenerated(text: str) -> str:
+    return _written(read(text))
+
+
+@lru_cache(maxsize=4096)
+def columns_of(text: str) -> frozenset[str]:
     """The names of the columns an expression reads (of `a.b`, a)."""
-    return {column.parts[0].name for column in _columns(read(text))}
+    return frozenset(column.parts[0].name for column in _columns(read(text)))
 
 
 def columns_of_query(tree: exp.Expr) -> set[str]:
