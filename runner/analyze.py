@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -46,6 +46,12 @@ _EXPRESSIONS = ("condition", "expression", "topic_expression")
 # What Spark calls a name that it does not like.
 _NAMES = ("objectName", "functionName", "routineName", "fieldName")
 _REMEMBERED = 2_000
+# What runs here is short: compiling it well would take longer than it does. But it is compiled
+# soon, since the first edits should not take several times as long as the hundredth.
+_COMPILING = (
+    "-XX:TieredStopAtLevel=1 -XX:Tier3InvocationThreshold=20 -XX:Tier3MinInvocationThreshold=10 "
+    "-XX:Tier3CompileThreshold=200 -XX:Tier3BackEdgeThreshold=6000"
+)
 _PRELUDE = compile(PRELUDE, "<prelude>", "exec")
 
 
@@ -100,14 +106,25 @@ def warm_session(java_options: str = "") -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     conf = SparkConf().setAll([*CONF.items(), *_SESSION.items()])
     conf.set("spark.jars", ",".join(map(str, spark_jars())))
-    # What runs here is short: compiling it well would take longer than it does.
-    options = f"-XX:TieredStopAtLevel=1 {java_options or class_archive.java_options()}"
-    conf.set("spark.driver.extraJavaOptions", options)
+    options = java_options or f"-XX:+UseSerialGC {class_archive.java_options()}"
+    conf.set("spark.driver.extraJavaOptions", f"{_COMPILING} {options}")
     context = SparkContext.getOrCreate(conf)
     SparkContext._jvm = JavaNames.of(SparkContext._jvm)
     _session = SparkSession(context)
     _java = SparkContext._gateway.proc if SparkContext._gateway else None
     return _session
+
+
+def practise(graphs: Sequence[Graph]) -> None:
+    """Analyze graphs that people may begin with, so that theirs need not wait for Java.
+
+    The first time takes Java to load its classes, the second to compile them.
+    """
+    for _ in range(2):
+        _known.clear()
+        for graph in graphs:
+            named = (getattr(step.parsed, "connection", None) for step in graph.steps)
+            analyze(graph, {name: {} for name in named if name})
 
 
 def analyze(graph: Graph, connections: Connections) -> Analysis:

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db.models import Max, Prefetch, QuerySet
 from django.http import FileResponse, HttpResponse, JsonResponse
 from ninja import Field, Query, Router, Status
-from pydantic import BeforeValidator
+from pydantic import BaseModel, BeforeValidator
 
 from builder.access.permissions import visible, visible_or_404
 from builder.connections.models import connections_for_runner
@@ -94,12 +94,13 @@ class CompileIn(Body):
     mode: Mode = "auto"
 
 
-class CheckedColumn(Schema):
+# A plain model: of a draft's thousands of columns none is a row of the database.
+class CheckedColumn(BaseModel):
     name: str
     type: str | None
 
 
-class CheckedStep(Schema):
+class CheckedStep(BaseModel):
     kind: Literal["stream", "table", "lookup"]
     key: list[str]
     columns: list[CheckedColumn]

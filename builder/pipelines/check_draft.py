@@ -1,6 +1,7 @@
 """Everything known about a draft: Headrace's own checks, and Spark's word where it can be had."""
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from celery.exceptions import TimeoutError as NoAnswer
@@ -18,6 +19,10 @@ from runner.rows import SOURCE_COLUMNS
 
 log = logging.getLogger(__name__)
 Json = dict[str, Any]
+
+# Threads that last, with their connections to Redis: a request has a thread of its own, which
+# would make each of them anew. They only wait.
+_asking = ThreadPoolExecutor(32, thread_name_prefix="ask-spark")
 
 
 def check_draft(data: Json) -> Json:
@@ -45,7 +50,9 @@ def check_draft(data: Json) -> Json:
         for id_, step in steps.items():
             if segment := planned.segment_of(id_):
                 step |= {"mode": segment.mode, "segment": segment.id}
-    analysis = _analysis(graph.meaning(), connections) if steps else None
+    analysis = None
+    if steps:
+        analysis = _asking.submit(_analysis, graph.meaning(), connections).result()
     if analysis is not None:
         known = {(p["step"], p["message"]) for p in problems}
         problems += [p for p in analysis["problems"] if (p["step"], p["message"]) not in known]

@@ -9,6 +9,9 @@ from typing import Any
 
 from celery import Task, shared_task
 
+from builder.pipelines.templates import templates
+from runner.graph import read_graph
+
 # Set in such a worker once Spark stands.
 is_warm = threading.Event()
 # How long a rehearsal that has run too long may take to end.
@@ -16,11 +19,18 @@ TO_END_SECONDS = 10
 
 
 @shared_task
-def warm() -> None:
-    """Start Spark before the first draft asks for it, since that takes some seconds."""
+def warm(practise: bool = False) -> None:
+    """Start Spark before the first draft asks for it, since that takes some seconds.
+
+    With `practise` it also analyzes the templates, so that the first edits take no longer than
+    the hundredth.
+    """
+    from runner.analyze import practise as analyze_all
     from runner.analyze import warm_session
 
     warm_session()
+    if practise:
+        analyze_all([read_graph(template["graph"]) for template in templates().values()])
     is_warm.set()
 
 
@@ -36,7 +46,6 @@ def rehearse(
 
     What does not even end when it is asked to ends with this process, which is started again.
     """
-    from runner.graph import read_graph
     from runner.problems import InvalidGraph
     from runner.rehearse import rehearse as rehearse_graph
     from runner.rehearse import too_long
@@ -68,7 +77,6 @@ def analyze(graph: dict[str, Any], connections: dict[str, dict[str, str]]) -> di
     """The columns of each step with Spark's types, and the problems Spark finds."""
     # Only the spark worker may load pyspark.
     from runner.analyze import analyze as analyze_graph
-    from runner.graph import read_graph
 
     analysis = analyze_graph(read_graph(graph), connections)
     return {
