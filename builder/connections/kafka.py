@@ -267,7 +267,9 @@ def _record(message: Message) -> Record:
     kind, milliseconds = message.timestamp()
     at = None
     if kind != TIMESTAMP_NOT_AVAILABLE:
-        at = datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat()
+        at = datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+        # As times stand in the rows of every step.
+        at = at.replace("+00:00", "Z")
     return Record(
         message.partition() or 0,
         message.offset() or 0,

@@ -6,7 +6,6 @@ import {
   type Connection,
   Controls,
   type EdgeChange,
-  MiniMap,
   type NodeChange,
   type OnConnectEnd,
   ReactFlow,
@@ -25,12 +24,14 @@ import { addEdge, moveSteps, removeEdges, removeSteps } from "./editGraph";
 import { placesOf, type StepEdge, type StepNode, toEdges, toNodes } from "./flow";
 import { useGraphStore } from "./graphStore";
 import { neighbour } from "./neighbour";
+import { Overview } from "./Overview";
 import { edgeBetween } from "./ports";
 import { RefusalNotice } from "./RefusalNotice";
 import { RowsEdge } from "./RowsEdge";
 import { SegmentOutlines } from "./SegmentOutlines";
 import { StepCard } from "./StepCard";
 import { select } from "./selectionStore";
+import { useStayInView } from "./useStayInView";
 import "@xyflow/react/dist/style.css";
 
 const NODE_TYPES = { step: StepCard };
@@ -69,6 +70,8 @@ export function Canvas({ onAskForStep, onOpenStep, minimap = true }: Props) {
   // What is being dragged lives here; the graph learns of it once, when it is let go.
   useEffect(() => setNodes((old) => toNodes(graph, old, new Set(chosen))), [graph, chosen]);
   useEffect(() => setEdges((old) => toEdges(graph, catalogue, old)), [graph, catalogue]);
+
+  useStayInView(chosen);
 
   function changeNodes(changes: NodeChange<StepNode>[]) {
     const kept = changes.filter((change) => change.type !== "remove");
@@ -246,7 +249,7 @@ export function Canvas({ onAskForStep, onOpenStep, minimap = true }: Props) {
         <Background variant={BackgroundVariant.Dots} gap={20} size={1.4} />
         <SegmentOutlines nodes={nodes} />
         <Controls showInteractive={false} fitViewOptions={FIT} />
-        {minimap && <MiniMap pannable zoomable style={{ width: 150, height: 92 }} />}
+        {minimap && <Overview />}
       </ReactFlow>
       {!readOnly && <RefusalNotice frame={frame} />}
       {!readOnly && <RenameNotice />}

@@ -67,7 +67,12 @@ export default function SqlEditor({
       sql({ dialect: SPARK }),
       codeLook(scheme),
       EditorView.lineWrapping,
-      autocompletion({ override: [completeSql(() => known.current)], icons: false }),
+      // Below the field is what is wrong with what stands in it.
+      autocompletion({
+        override: [completeSql(() => known.current)],
+        icons: false,
+        aboveCursor: true,
+      }),
       sqlHelp(() => known.current),
       faultMarks,
       EditorView.contentAttributes.of(() => ({
