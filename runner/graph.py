@@ -237,6 +237,8 @@ def _structure_problems(graph: Graph) -> list[Problem]:
 
 # Pydantic's name for a field that a model does not have.
 _UNKNOWN_FIELD = "extra_forbidden"
+# NUL, and halves of surrogate pairs.
+_UNKEEPABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def _unreadable(data: Any) -> list[Problem]:
@@ -258,7 +260,7 @@ def _unreadable(data: Any) -> list[Problem]:
         elif isinstance(value, str):
             if len(value) > MAX_TEXT:
                 return [Problem(step, None, f"A text is longer than {MAX_TEXT:,} characters.")]
-            if any(c == "\0" or 0xD800 <= ord(c) < 0xE000 for c in value):
+            if _UNKEEPABLE.search(value):
                 message = (
                     "A text has a character that can't be kept (NUL or half a pair); remove it."
                 )

@@ -1,5 +1,6 @@
 """Everything known about a draft: Headrace's own checks, and Spark's word where it can be had."""
 
+import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -73,9 +74,10 @@ def _analysis(graph: Json, connections: dict[str, dict[str, str]]) -> Json | Non
     try:
         if not cache.get("worker:spark"):
             return None
-        answer = analyze.apply_async((graph, connections), expires=seconds, retry=False)
+        arguments = (json.dumps(graph), connections)
+        answer = analyze.apply_async(arguments, expires=seconds, retry=False)
         try:
-            result: Json = answer.get(timeout=seconds, propagate=False)
+            result = answer.get(timeout=seconds, propagate=False)
         except NoAnswer:
             answer.forget()
             return None
@@ -83,7 +85,8 @@ def _analysis(graph: Json, connections: dict[str, dict[str, str]]) -> Json | Non
             # Ours, and loud; a draft can be drawn on meanwhile.
             log.error("Spark could not analyze a graph: %s", answer.traceback)
             return None
-        return result
+        analysis: Json = json.loads(result)
+        return analysis
     except (RedisError, OperationalError) as error:
         log.warning("No word from Spark, because Redis is away: %s", error)
         return None

@@ -3,6 +3,7 @@
 Each keeps a session warm; their pools are solo: one process, one thread.
 """
 
+import json
 import os
 import threading
 from typing import Any
@@ -73,13 +74,15 @@ def rehearse(
 
 
 @shared_task(ignore_result=False)
-def analyze(graph: dict[str, Any], connections: dict[str, dict[str, str]]) -> dict[str, Any]:
-    """The columns of each step with Spark's types, and the problems Spark finds."""
+def analyze(graph: str, connections: dict[str, dict[str, str]]) -> str:
+    """The columns of each step with Spark's types, and the problems Spark finds.
+
+    Graph and answer are JSON in one text: Celery looks at each part of what it can see into,
+    which takes as long as the analysis.
+    """
     # Only the spark worker may load pyspark.
     from runner.analyze import analyze as analyze_graph
 
-    analysis = analyze_graph(read_graph(graph), connections)
-    return {
-        "problems": [problem.as_json() for problem in analysis.problems],
-        "steps": analysis.steps,
-    }
+    analysis = analyze_graph(read_graph(json.loads(graph)), connections)
+    problems = [problem.as_json() for problem in analysis.problems]
+    return json.dumps({"problems": problems, "steps": analysis.steps})
