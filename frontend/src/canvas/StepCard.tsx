@@ -69,7 +69,8 @@ export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps
         {says || "\u00a0"}
       </p>
       <div className={styles.foot}>
-        <span>{type?.title ?? t("canvas.unknownType")}</span>
+        {/* Without a label that is the heading already. */}
+        <span>{type ? step.label && type.title : t("canvas.unknownType")}</span>
         <Count id={id} isSink={type?.group === "Sinks"} />
       </div>
       <SampleRows step={id} />

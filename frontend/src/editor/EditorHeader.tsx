@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Tooltip, VisuallyHidden } from "@mantine/core";
 import {
   IconArrowBackUp,
   IconArrowForwardUp,
@@ -53,6 +53,7 @@ export function EditorHeader(props: Props) {
       <Link to="/" className={styles.crumb}>
         {t("nav.pipelines")} /
       </Link>
+      <VisuallyHidden component="h1">{name}</VisuallyHidden>
       <input
         className={styles.name}
         aria-label={t("header.name")}
