@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
@@ -19,7 +19,7 @@ from pyspark.errors import AnalysisException
 from pyspark.errors import utils as origins
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField
 
 from runner import class_archive, sql
 from runner.check import Connections, check
@@ -64,23 +64,28 @@ class Analysis:
 
 
 @dataclass(frozen=True)
+class _Column:
+    """A column as Spark tells it: `text` is all that Spark knows of it, as JSON."""
+
+    name: str
+    type: str
+    text: str
+
+    def is_named(self, statement: str) -> bool:
+        """Whether a statement, in small letters, may mean this column: never falsely not."""
+        plain = self.name.isascii() and self.name.isidentifier()
+        return not plain or self.name.lower() in statement
+
+
+_Columns = tuple[_Column, ...]
+
+
+@dataclass(frozen=True)
 class _Known:
-    """What a statement came to: the type of its rows with their columns, or Spark's objection.
+    """What a statement came to: the columns of its rows, or Spark's objection."""
 
-    `type` is Spark's own type in Java, `text` says the same as JSON.
-    """
-
-    type: Any = None
-    text: str = ""
-    columns: tuple[tuple[str, str], ...] = ()
+    columns: _Columns = ()
     objection: tuple[Cause, ...] = ()
-
-    @cached_property
-    def nothing(self) -> DataFrame:
-        """No rows of this type, for all that they flow into."""
-        spark = warm_session()
-        none = getattr(spark._jvm, "java.util.ArrayList")()
-        return DataFrame(spark._jsparkSession.createDataFrame(none, self.type), spark)
 
 
 _known: OrderedDict[str, _Known] = OrderedDict()
@@ -142,27 +147,47 @@ def analyze(graph: Graph, connections: Connections) -> Analysis:
         for name, c in connections.items()
     }
     analysis = Analysis()
-    given: dict[str, _Known] = {}
+    given: dict[str, _Columns] = {}
     drawn = Plan(graph, check(graph, connections).rows)
     for id_, statement in statements(drawn, connections):
         inputs = {edge.from_ for edge in graph.edges_into.get(id_, ())}
         if not inputs <= given.keys():
             continue
-        known = _asked(id_, statement, {name: given[name] for name in sorted(inputs)}, namespace)
         step = graph.by_id[id_]
-        if known.type is None:
+        taken = {name: given[name] for name in sorted(inputs)}
+        known = _tried(step, statement, taken, namespace)
+        if known.objection:
             analysis.problems.append(_problem(step, known.objection))
         elif not issubclass(step.step_type, Sink):
-            given[id_] = known
-            columns = [{"name": name, "type": type_} for name, type_ in known.columns]
+            given[id_] = known.columns
+            columns = [{"name": c.name, "type": c.type} for c in known.columns]
             analysis.steps[id_] = {"columns": columns}
     return analysis
 
 
-def _asked(
-    id_: str, statement: str, inputs: Mapping[str, _Known], namespace: dict[str, Any]
+def _tried(
+    step: Step, statement: str, inputs: Mapping[str, _Columns], namespace: dict[str, Any]
 ) -> _Known:
-    texts = [statement, *(f"{name}={known.text}" for name, known in inputs.items())]
+    """What a step's statement comes to, of no more columns than it needs to be tried on."""
+    if step.parsed is None or not step.parsed.passes_columns():
+        return _asked(step.id, statement, inputs, namespace)
+    ((name, columns),) = inputs.items()
+    text = statement.lower()
+    named = tuple(column for column in columns if column.is_named(text))
+    known = _asked(step.id, statement, {name: named}, namespace)
+    if known.objection:
+        return known
+    # What it named comes first, in its order; at those places a column may be another now.
+    tried = iter(known.columns)
+    passed = [next(tried) if column in named else column for column in columns]
+    return _Known((*passed, *tried))
+
+
+def _asked(
+    id_: str, statement: str, inputs: Mapping[str, _Columns], namespace: dict[str, Any]
+) -> _Known:
+    texts = [statement]
+    texts += [f"{name}={','.join(c.text for c in columns)}" for name, columns in inputs.items()]
     key = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     known = _known.pop(key, None)
     if known is None:
@@ -174,21 +199,35 @@ def _asked(
 
 
 def _ask(
-    id_: str, statement: str, inputs: Mapping[str, _Known], namespace: dict[str, Any]
+    id_: str, statement: str, inputs: Mapping[str, _Columns], namespace: dict[str, Any]
 ) -> _Known:
-    namespace |= {name: known.nothing for name, known in inputs.items()}
+    for name, columns in inputs.items():
+        namespace[name] = _nothing(name, ",".join(column.text for column in columns))
     try:
         # The compiler wrote it: what people type stands in it only as quoted text.
         with _no_call_sites():
             exec(compile(statement, f"<{id_}>", "exec"), namespace)  # noqa: S102
         rows: DataFrame = namespace[id_]
-        type_: Any = rows._jdf.schema()
+        told = json.loads(rows._jdf.schema().json())["fields"]
     except AnalysisException as error:
         return _Known(objection=tuple(causes(error)))
-    text = str(type_.json())
-    fields = StructType.fromJson(json.loads(text)).fields
-    columns = tuple((field.name, field.dataType.simpleString()) for field in fields)
-    return _Known(type_, text, columns)
+    return _Known(tuple(_column(json.dumps(field)) for field in told))
+
+
+@lru_cache(_REMEMBERED)
+def _column(text: str) -> _Column:
+    field = StructField.fromJson(json.loads(text))
+    return _Column(field.name, field.dataType.simpleString(), text)
+
+
+@lru_cache(_REMEMBERED)
+def _nothing(step: str, fields: str) -> DataFrame:
+    """No rows of a step's type; each step's are its own, since joins tell them apart by that."""
+    spark = warm_session()
+    java: Any = spark._jsparkSession
+    type_ = java.parseDataType(f'{{"type":"struct","fields":[{fields}]}}')
+    nothing = getattr(spark._jvm, "java.util.ArrayList")()
+    return DataFrame(java.createDataFrame(nothing, type_), spark)
 
 
 @contextmanager
@@ -248,6 +287,7 @@ def _regenerated(path: str, text: str) -> str:
 def _forget_session() -> None:
     """Let go of a Java process that died, so that a new one can be had."""
     _known.clear()
+    _nothing.cache_clear()
     SparkSession._instantiatedSession = None
     SparkContext._active_spark_context = None
     SparkContext._gateway = None

@@ -104,6 +104,14 @@ class StepType(Config):
         """Why a step configured like this can't run in real-time mode, or None if it can."""
         return None
 
+    def passes_columns(self) -> bool:
+        """Whether all columns that flow in flow out, in their order and before any new one.
+
+        True only where what `emit` gives depends on no column that it does not name: analysis
+        then leaves the others out, and asks nothing anew when one of them changes.
+        """
+        return False
+
     def signature(self) -> object:
         """What of the configuration the step's state depends on: changed, the state starts anew."""
         return self.model_dump(mode="json")

@@ -54,6 +54,9 @@ class Branch(Foldable):
             return replace(rows, conditions=(*rows.conditions, taken))
         return replace(rows, variable=f"{rows}.where(F.col({TAKEN!r}) == {name!r})")
 
+    def passes_columns(self) -> bool:
+        return True
+
     def fold(self, rows: Rows) -> Rows:
         whens = " ".join(
             f"WHEN {rows.expression(b.condition)} THEN {_text(b.name)}" for b in self.branches

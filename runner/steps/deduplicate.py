@@ -63,6 +63,9 @@ class Deduplicate(StepType):
         _, shuffled = rows.shuffled([repr(sql.quoted(name)) for name in self.columns])
         return f"{code}.select('*', {shuffled})"
 
+    def passes_columns(self) -> bool:
+        return self.within is None
+
     def state(self, rows: Rows) -> State:
         return State(watermark=self.within is not None)
 

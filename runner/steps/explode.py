@@ -42,6 +42,9 @@ class Explode(StepType):
         names = f"{self._place(rows)!r}, {self.as_!r}"
         return f"{rows}.select({kept}, F.posexplode(F.expr({elements!r})).alias({names}))"
 
+    def passes_columns(self) -> bool:
+        return True
+
     def _place(self, rows: Rows) -> str:
         """The hidden column that says which element of the array a row was made of."""
         name = f"_place_of_{self.as_}"

@@ -33,6 +33,9 @@ class Filter(Foldable):
             return f"{rows}.withColumn({DELETED!r}, F.expr({self._gone(rows)!r}))"
         return f"{rows}.where({rows.expression(self.condition)!r})"
 
+    def passes_columns(self) -> bool:
+        return True
+
     def fold(self, rows: Rows) -> Rows:
         if rows.kind == "table":
             bindings = {**rows.bindings, DELETED: self._gone(rows)}

@@ -50,6 +50,9 @@ class KeyBy(Foldable):
     def emit(self, rows: Rows) -> str:
         return f"{rows}.withColumn('_key', F.expr({self._key(rows)!r}))"
 
+    def passes_columns(self) -> bool:
+        return True
+
     def fold(self, rows: Rows) -> Rows:
         return replace(self.gives(rows), bindings={**rows.bindings, "_key": self._key(rows)})
 

@@ -18,6 +18,9 @@ class Peek(Foldable):
     def emit(self, rows: Rows) -> str:
         return str(rows)
 
+    def passes_columns(self) -> bool:
+        return True
+
     def fold(self, rows: Rows) -> Rows:
         return rows
 

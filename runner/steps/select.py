@@ -54,6 +54,9 @@ class Select(Foldable):
         hidden = [rows.column(n) for n in rows.names if n.startswith("_") and n not in listed]
         return f"{rows}.select({', '.join(columns + hidden)})"
 
+    def passes_columns(self) -> bool:
+        return self.keep == "all"
+
     def fold(self, rows: Rows) -> Rows:
         new = {c.name: rows.expression(c.expression) for c in self.columns}
         return replace(self.gives(rows), bindings={**rows.bindings, **new})

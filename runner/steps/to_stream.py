@@ -25,6 +25,9 @@ class ToStream(Foldable):
             return str(rows)
         return f"{rows}.withColumn('_key', F.expr({key_sql(rows, rows.key)!r}))"
 
+    def passes_columns(self) -> bool:
+        return True
+
     def fold(self, rows: Rows) -> Rows:
         return replace(
             self.gives(rows), bindings={**rows.bindings, "_key": key_sql(rows, rows.key)}

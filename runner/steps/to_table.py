@@ -37,5 +37,8 @@ class ToTable(Foldable):
     def emit(self, rows: Rows) -> str:
         return str(rows)
 
+    def passes_columns(self) -> bool:
+        return True
+
     def fold(self, rows: Rows) -> Rows:
         return self.gives(rows)

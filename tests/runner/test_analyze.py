@@ -190,6 +190,90 @@ def test_an_edit_costs_only_what_lies_below_it(monkeypatch):
     assert len(analysis.steps) == 12
 
 
+@pytest.fixture
+def asked(monkeypatch):
+    """The steps that Spark was asked about since, in order."""
+    asked = []
+    ask = analyzing._ask
+    monkeypatch.setattr(analyzing, "_ask", lambda *args: asked.append(args[0]) or ask(*args))
+    return asked
+
+
+def select(id_, **expressions):
+    computed = [{"name": name, "expression": text} for name, text in expressions.items()]
+    return {"id": id_, "type": "select", "config": {"columns": computed}}
+
+
+def test_a_changed_column_costs_only_the_steps_that_name_it(asked):
+    def chain(name):
+        return [
+            select("first", **{name: "n + 1"}),
+            {"id": "kept", "type": "filter", "config": {"condition": "user IS NOT NULL"}},
+            {"id": "each", "type": "explode", "config": {"expression": "pages", "as": "page"}},
+            select("last", same=f"{name} * 2"),
+            {"id": "once", "type": "deduplicate", "config": {"columns": ["user"]}},
+        ]
+
+    analyzed(*chain("renamed_before"))
+    asked.clear()
+    analysis = analyzed(*chain("renamed_after"))
+    assert asked == ["first", "last"]
+    computed = ["renamed_after", "_place_of_page", "page", "same", "_shuffled"]
+    assert list(columns(analysis, "once")) == [*columns(analysis, "views"), *computed]
+
+
+def test_a_column_of_another_type_is_asked_about_wherever_it_is_named(asked):
+    def chain(expression):
+        return [
+            select("first", Typed=expression),
+            {"id": "between", "type": "filter", "config": {"condition": "n > 1"}},
+            select("user_of_it", after="tYPED"),
+        ]
+
+    analyzed(*chain("1"))
+    asked.clear()
+    analysis = analyzed(*chain("named_struct('inner', 1)"))
+    assert asked == ["first", "user_of_it"]
+    assert columns(analysis, "between")["Typed"] == "struct<inner:int>"
+    assert columns(analysis, "user_of_it")["after"] == "struct<inner:int>"
+    assert analyzed(*chain("array(1)")).steps["between"]["columns"][-1]["type"] == "array<int>"
+
+
+ODD = {"ein `Tag`": "1", "ÄRGER": "2", "a.b": "3", "N": "'in place'", "with space": "4"}
+
+
+def test_odd_names_and_replaced_columns_stay_where_spark_has_them():
+    steps = (
+        select("odd", **ODD),
+        select("replaced", **{"ärger": "`ärger` || 'x'", "PAGES": "size(pages)"}),
+        {"id": "page", "type": "explode", "config": {"expression": "array(n)", "as": "User"}},
+        {"id": "kept", "type": "filter", "config": {"condition": "`a.b` > `ein ``Tag```"}},
+    )
+    assert analyzed(*steps).steps == whole(lambda: analyzed(*steps)).steps
+    assert analyzed(*steps).problems == []
+
+
+def whole(analysis):
+    """An analysis in which every step is tried on all columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(analyzing, "_known", analyzing.OrderedDict())
+        patch.setattr(analyzing._Column, "is_named", lambda *_: True)
+        return analysis()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_that_a_step_does_not_name_make_no_difference(name):
+    graph = read_graph(drawn(name))
+    few = analyze(graph, CONNECTIONS)
+    assert few == whole(lambda: analyze(graph, CONNECTIONS))
+
+
+@pytest.mark.parametrize(("type_", "config", "field", "message"), OBJECTIONS)
+def test_objections_are_the_same_without_the_other_columns(type_, config, field, message):
+    wrong = {"id": "wrong", "type": type_, "config": config}
+    assert analyzed(wrong) == whole(lambda: analyzed(wrong))
+
+
 def test_mistakes_of_drafts_are_no_errors_of_ours(capfd):
     warm_session()
     capfd.readouterr()
