@@ -45,6 +45,21 @@ _RECORD = (
     "timestamp timestamp, headers array<struct<key:string,value:string>>"
 )
 
+_PRELUDE = compile(PRELUDE, "<prelude>", "exec")
+# By its whole name a class of Java's is found at once; else each part of it is tried as one.
+_MEMORY_STREAM = "org.apache.spark.sql.execution.streaming.runtime.MemoryStream"
+_ENCODERS = "org.apache.spark.sql.Encoders"
+_LISTS = "scala.jdk.javaapi.CollectionConverters"
+_FOR_FEW_ROWS = {
+    "spark.sql.shuffle.partitions": "1",
+    # Compiling a plan takes longer than interpreting it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Checkpoints that nobody starts from again: written plainly.
+    "fs.scratch.impl": "headrace.ScratchFiles",
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+}
+
 
 @dataclass
 class Rehearsal:
@@ -166,9 +181,8 @@ class _Trial:
         self.problems: list[Problem] = []
         self.folder = Path(tempfile.mkdtemp(prefix="headrace-rehearsal-"))
         self.spark: SparkSession = warm_session().newSession()
-        self.spark.conf.set("spark.sql.shuffle.partitions", "1")
-        # Compiling a batch's plan takes longer than interpreting it for a few rows.
-        self.spark.conf.set("spark.sql.codegen.wholeStage", "false")
+        for name, value in _FOR_FEW_ROWS.items():
+            self.spark.conf.set(name, value)
         self.segments: list[_Running] = []
         self.known: dict[str, DataFrame] = {}
         self.error: Exception | None = None
@@ -269,15 +283,16 @@ class _Running:
         )
         spark = trial.spark
         jvm: Any = spark._jvm
-        streams = jvm.org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-        encoder = jvm.org.apache.spark.sql.Encoders.STRING()
+        self.lists = getattr(jvm, _LISTS)
+        streams = getattr(jvm, _MEMORY_STREAM)
+        encoder = getattr(jvm, _ENCODERS).STRING()
         # One stream for all sources: what is added to it at once is one batch.
         self.stream = streams.apply(spark._jsparkSession, encoder)
         lines = DataFrame(self.stream.toDF(), spark).withColumnRenamed("value", "line")
         # Who reads an internal topic asks the step whose rows they are for their columns.
         self.space: dict[str, Any] = {**trial.known, "spark": spark, "F": F}
         self.space["CONNECTIONS"] = _Anything()
-        exec(compile(PRELUDE, "<prelude>", "exec"), self.space)  # noqa: S102
+        exec(_PRELUDE, self.space)  # noqa: S102
         self.space["given"] = {}
         read = {}
         for id_ in segment.steps:
@@ -291,6 +306,8 @@ class _Running:
             read[id_] = f"given[{id_!r}]"
         self.program = Program("rehearsal", trial.plan, trial.connections, given=read)
         self.between = between(self.graph, segment.trunk, segment.sinks)
+        # The query itself makes what its only sink is given.
+        self.alone = "" if self.between or len(segment.sinks) > 1 else segment.sinks[0]
         for id_ in segment.steps:
             if id_ not in (*self.between, *segment.sinks):
                 self._define(id_, lines)
@@ -308,9 +325,8 @@ class _Running:
         mine = [r for r in mine if self.graph.by_id[r["source"]].type != "lookup_table"]
         self.sent = {}
         if mine:
-            jvm: Any = self.trial.spark._jvm
             texts = [json.dumps(record) for record in mine]
-            self.stream.addData(jvm.scala.jdk.javaapi.CollectionConverters.asScala(texts).toSeq())
+            self.stream.addData(self.lists.asScala(texts).toSeq())
             self._process()
             self._observed()
         return self.sent
@@ -346,9 +362,9 @@ class _Running:
         if self._is_made(id_):
             self.space[id_] = _made(lines, id_, self.space[id_])
         if step.type not in INTERNAL and step.type != "lookup_table":
-            told = F.slice(F.collect_list(self._told(id_, self.space[id_])), 1, MOST_ROWS)
-            counted = F.count("*").alias("count")
-            self.space[id_] = self.space[id_].observe(id_, told.alias("rows"), counted)
+            told = f"slice(collect_list({self._text(id_, self.space[id_])}), 1, {MOST_ROWS})"
+            seen = F.expr(told).alias("rows"), F.expr("count(*)").alias("count")
+            self.space[id_] = self.space[id_].observe(id_, *seen)
 
     def _is_made(self, id_: str) -> bool:
         """Whether a source's rows are made by itself, not read from a topic."""
@@ -360,6 +376,9 @@ class _Running:
         return _as_kafka(_lines(self.trial.spark, rows))
 
     def _told(self, id_: str, rows: DataFrame) -> Column:
+        return F.expr(self._text(id_, rows))
+
+    def _text(self, id_: str, rows: DataFrame) -> str:
         """A row of a step as JSON: its own columns, key and time, and whether it is a deletion."""
         known = self.trial.plan.rows[id_]
         shown = [n for n in rows.columns if not n.startswith("_")]
@@ -367,16 +386,18 @@ class _Running:
         shown += [n for n in (*known.key, DELETED) if n.startswith("_") and n in rows.columns]
         # As one text: each function called from here asks Java anew.
         columns = ", ".join("`" + n.replace("`", "``") + "`" for n in shown)
-        return F.expr(f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
+        return f"to_json(struct({columns}), map('ignoreNullFields', 'false'))"
 
     def _start(self) -> Any:
-        trunk: DataFrame = self.space[self.segment.trunk]
-        writer = trunk.writeStream.foreachBatch(self._write)
+        rows: DataFrame = self.space[self.segment.trunk]
+        if self.alone:
+            rows = self._at_sink(self.alone, self.space)
+        writer = rows.writeStream.foreachBatch(self._write)
         if self.by_clock:
             writer = writer.trigger(processingTime="200 milliseconds")
         return (
             writer.outputMode("append" if self.segment.appends else "update")
-            .option("checkpointLocation", str(self.trial.folder / self.segment.id))
+            .option("checkpointLocation", f"scratch:{self.trial.folder / self.segment.id}")
             .start()
         )
 
@@ -385,46 +406,56 @@ class _Running:
         if self.trial.over.is_set():
             return
         try:
+            if self.alone:
+                self._arrived(self.alone, batch)
+                return
             space = {**self.space, self.segment.trunk: _in_memory(batch)}
             for id_ in self.between:
                 self._execute(id_, space)
                 found = [r[0] for r in space[id_].select(self._told(id_, space[id_])).collect()]
                 self.trial.take(id_, len(found), found)
             for sink in self.segment.sinks:
-                self._arrived(sink, space)
+                self._arrived(sink, self._at_sink(sink, space))
         except Exception as error:
             # Java would tell of it as text only.
             self.trial.error = error
             raise
 
-    def _arrived(self, sink: str, space: dict[str, Any]) -> None:
+    def _at_sink(self, sink: str, space: dict[str, Any]) -> DataFrame:
+        """What arrives at a sink: records for an internal topic, else what is told of each row."""
         config = self.graph.by_id[sink].parsed
         rows = self.program.into(sink)
         found: DataFrame = eval(str(rows), space)  # noqa: S307
-        record = ", ".join(self.program.record(sink, rows))
         if isinstance(config, ToTopic):
+            record = ", ".join(self.program.record(sink, rows))
             written: DataFrame = eval(f"rows.select({record})", {"rows": found, "F": F})  # noqa: S307
-            self._send(config, written)
+            return written
+        about = [F.lit(None), F.lit(None)]
+        if isinstance(config, KafkaSink):
+            # The record's topic and key.
+            about = [eval(part, {"F": F}) for part in config.record(rows)[:2]]  # noqa: S307
+        return found.select(self._told(sink, found), *about)
+
+    def _arrived(self, sink: str, rows: DataFrame) -> None:
+        config, found = self.graph.by_id[sink].parsed, rows.collect()
+        if isinstance(config, ToTopic):
+            self._send(config, found)
         elif self.graph.by_id[sink].type not in INTERNAL:
-            told, about = self._told(sink, found), [F.lit(None), F.lit(None)]
-            if isinstance(config, KafkaSink):
-                # The record's topic and key.
-                about = [eval(part, {"F": F}) for part in config.record(rows)[:2]]  # noqa: S307
             texts = []
-            for text, topic, key in found.select(told, *about).collect():
+            for text, topic, key in found:
                 more = {} if topic is None else {"_topic": topic, "_key": key}
                 texts.append(json.dumps({**json.loads(text), **more}))
             self.trial.take(sink, len(texts), texts)
 
-    def _send(self, config: ToTopic, written: DataFrame) -> None:
+    def _send(self, config: ToTopic, written: list[Any]) -> None:
         (to,) = (
             s.id
             for s in self.graph.steps
             if isinstance(s.parsed, FromTopic) and s.parsed.came == config.came
         )
         records = self.sent.setdefault(to, [])
-        for row in written.collect():
-            headers = row["headers"] if "headers" in written.columns else None
+        for row in written:
+            headers = row.asDict().get("headers")
             records.append(
                 {
                     "source": to,
@@ -470,23 +501,23 @@ def _lines(spark: SparkSession, records: list[Row]) -> DataFrame:
     """Records as lines of JSON, made without a Python process."""
     jvm: Any = spark._jvm
     texts = [json.dumps(record) for record in records]
-    encoder = jvm.org.apache.spark.sql.Encoders.STRING()
+    encoder = getattr(jvm, _ENCODERS).STRING()
     lines = DataFrame(spark._jsparkSession.createDataset(texts, encoder).toDF(), spark)
     return lines.withColumnRenamed("value", "line")
 
 
 def _as_kafka(lines: DataFrame, source: str | None = None) -> DataFrame:
-    records = lines.select(F.from_json("line", _RECORD).alias("record"))
+    records = lines.selectExpr(f"from_json(line, '{_RECORD}') AS record")
     if source is not None:
-        records = records.where(F.col("record.source") == source)
-    return records.select("record.*").select(
-        F.col("key").cast("binary").alias("key"),
-        F.col("value").cast("binary").alias("value"),
-        "topic",
-        "partition",
-        "offset",
-        "timestamp",
-        F.col("headers").cast("array<struct<key:string,value:binary>>").alias("headers"),
+        records = records.where(f"record.source = '{source}'")
+    return records.selectExpr(
+        "CAST(record.key AS binary) AS key",
+        "CAST(record.value AS binary) AS value",
+        "record.topic",
+        "record.partition",
+        "record.offset",
+        "record.timestamp",
+        "CAST(record.headers AS array<struct<key:string,value:binary>>) AS headers",
     )
 
 
