@@ -144,3 +144,54 @@ def test_queries_are_checked(path: str, api: Any) -> None:
 @pytest.mark.parametrize("path", ["/pipelines/none", "/pipelines/1", "/nothing"])
 def test_what_is_not_there(path: str, api: Any) -> None:
     api.get(path, 404)
+
+
+TYPED = "coalesce(upper(user), 'it''s') = `a b` AND n BETWEEN -1 AND 2 OR CASE WHEN n[0] THEN 1 END"
+
+
+def checked(api: Any, condition: str) -> list[Any]:
+    """What is said of a filter with this condition, below a source."""
+    columns = [{"name": n, "type": "string"} for n in ("user", "a b", "n")]
+    source = {"connection": "local", "topics": ["t"], "format": "json", "columns": columns}
+    steps = [{"id": "rows", "type": "kafka_source", "config": source}]
+    steps.append(sample("kept", condition=condition))
+    drawn = graph(steps, edges=[{"from": "rows", "to": "kept"}])
+    problems = api.post("/check", {"graph": drawn})["problems"]
+    return [p for p in problems if p["step"] == "kept" and p["severity"] == "error"]
+
+
+def test_what_is_half_typed_is_said_at_its_field(api: Any, local: Any) -> None:
+    for end in range(len(TYPED)):
+        for problem in checked(api, TYPED[:end]):
+            assert problem["field"] == "condition", TYPED[:end]
+            assert problem["message"].endswith((".", "?")), problem["message"]
+    assert checked(api, "coalesce(upper(user)")
+    assert not checked(api, TYPED)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "reflect('java.lang.System', 'exit', 0) = ''",
+        "java_method('java.lang.Runtime', 'getRuntime') IS NULL",
+        "input_file_name() = ''",
+        "(SELECT count(*) FROM rows) > 1",
+        "n IN (SELECT 1)",
+        "user = '${env:HOME}'",
+        "1 = 1; DROP TABLE rows",
+        "1 = 1 -- and so on",
+        "1 = 1 /*+ BROADCAST(rows) */",
+        "sum(n) OVER () > 1",
+        "raise_error('x')",
+        "n > 1\u0000",
+    ],
+)
+def test_what_no_expression_may_do_is_named(condition: str, api: Any, local: Any) -> None:
+    if "\0" in condition:
+        steps = [sample("kept", condition=condition)]
+        assert "NUL" in api.post("/check", {"graph": graph(steps)}, 400)["detail"]
+    else:
+        (problem,) = checked(api, condition)
+        assert problem["field"] == "condition"
+        assert problem["message"].endswith((".", "?"))
+    assert not checked(api, "n > 1")

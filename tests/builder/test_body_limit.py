@@ -77,7 +77,9 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("path", [*ROWS, "/api/pipelines", "/api/login", "/admin/login/"])
+@pytest.mark.parametrize(
+    "path", [*ROWS, *(f"/api/{p}" for p in ("check", "pipelines", "login")), "/admin/login/"]
+)
 def test_a_hundred_megabytes(path: str, server: tuple[int, int]) -> None:
     port, pid = server
     post(port, "/api/login", 10)

@@ -1,11 +1,13 @@
 """What a warm Spark says of graphs: columns of sound steps, problems of the others."""
 
+import contextlib
 import os
 import signal
 import time
 from itertools import pairwise
 
 import pytest
+from py4j.protocol import Py4JError
 
 from runner import analyze as analyzing
 from runner.analyze import analyze, warm_session
@@ -296,3 +298,49 @@ def test_a_session_that_died_is_made_anew():
     assert analysis.steps.keys() == {"views", "big"}
     assert warm_session() is not before
     assert time.monotonic() - begun < 60
+
+
+def test_a_java_that_dies_in_the_middle_costs_no_more_than_that_answer(monkeypatch):
+    steps = [{"id": f"s{i}", "type": "filter", "config": {"condition": f"n > {i}"}} for i in "45"]
+    ask = analyzing._ask
+
+    def ask_the_dying(id_, *rest):
+        if id_ == "s5":
+            os.kill(analyzing._java.pid, signal.SIGKILL)
+            analyzing._java.wait(10)
+        return ask(id_, *rest)
+
+    monkeypatch.setattr(analyzing, "_ask", ask_the_dying)
+    # Whether it can still be given depends on what was asked of that Java before.
+    with contextlib.suppress(Py4JError, OSError):
+        analyzed(*steps)
+    monkeypatch.setattr(analyzing, "_ask", ask)
+    analysis = analyzed(*steps)
+    assert analysis.problems == []
+    assert analysis.steps.keys() == {"views", "s4", "s5"}
+
+
+TYPED = (
+    "coalesce(upper(user), 'it''s') = 'x' AND n BETWEEN -1 AND 2 OR CASE WHEN n > 1 THEN true END"
+)
+
+
+def test_what_is_half_typed_is_said_at_its_field():
+    for end in range(1, len(TYPED) + 1):
+        graph = {"id": "kept", "type": "filter", "config": {"condition": TYPED[:end]}}
+        analysis = analyzed(graph)
+        assert analysis.steps.keys() - {"kept"} == {"views"}
+        for problem in analysis.problems:
+            assert problem.field == "condition", TYPED[:end]
+            assert problem.message.endswith((".", "?")), problem.message
+    assert analysis.problems == []
+    assert analysis.steps.keys() == {"views", "kept"}
+
+
+def test_practice_leaves_what_it_was_about_known(asked):
+    graph = read_graph(drawn(NAMES[0]))
+    analyzing.practise([graph])
+    assert asked
+    asked.clear()
+    analyze(graph, CONNECTIONS)
+    assert asked == []

@@ -8,13 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
-from runner.analyze import warm_session
+from runner.analyze import analyze, warm_session
 from runner.check import check
 from runner.compile import PRELUDE, compile_job, statements
 from runner.graph import read_graph
 from runner.plan import plan
 from runner.problems import InvalidGraph, Problem
 from runner.steps import STEP_TYPES
+from tests.runner.test_analyze import whole
 
 CONNECTIONS = {"local": {"type": "kafka", "bootstrap_servers": "127.0.0.1:9"}}
 COLUMNS = [
@@ -198,6 +199,14 @@ def test_spark_takes_what_headrace_takes(graph: Any) -> None:
     assert all("there is no Kafka" in problem.message for problem in problems)
     if not problems:
         _analyzed(graph)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=SLOW)
+@given(graph=sound_graphs())
+def test_columns_that_a_step_does_not_name_make_no_difference(graph: Any) -> None:
+    read = read_graph(graph)
+    few = analyze(read, CONNECTIONS)
+    assert few == whole(lambda: analyze(read, CONNECTIONS))
 
 
 JUNK = st.one_of(
