@@ -1,6 +1,7 @@
 """Connections, and what a real cluster says through them."""
 
 import json
+import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -143,6 +144,21 @@ def test_a_sample_of_anything_else(api: Any, cluster: Connection, broker: str) -
     api.get(f"{path}/nothing/sample", 404)
     api.get(f"{path}/mixed/sample?limit=0", 422)
     assert api.call("GET", f"{path}/a%20b/sample").status_code == 422
+
+
+def test_a_sample_of_garbage(api: Any, cluster: Connection, broker: str) -> None:
+    path = f"/connections/{cluster.pk}/topics"
+    api.post(path, {"topic": "garbage", "partitions": 1}, 201)
+    chance = random.Random(1)
+    noise = [chance.randbytes(chance.randrange(2_000)) for _ in range(200)]
+    halves = [b'{"a": ', b"[" * 5_000, b'{"a": NaN}', b'{"a": 1e400}', b'"\\ud800"', b"\0", b""]
+    produce(broker, "garbage", *((None, value) for value in [*noise, *halves]))
+    answer = api.get(f"{path}/garbage/sample?limit=100")
+    assert (len(answer["rows"]), answer["format"]) == (100, "text")
+    assert answer["columns"] == [{"name": "value", "type": "string"}]
+    produce(broker, "garbage", (None, b'{"a": 1}'))
+    newest = api.get(f"{path}/garbage/sample?limit=1")
+    assert newest["columns"] == [{"name": "a", "type": "bigint"}]
 
 
 def test_records_are_rows_to_rehearse_with(api: Any, cluster: Connection, broker: str) -> None:
