@@ -50,7 +50,9 @@ _REMEMBERED = 2_000
 # soon, since the first edits should not take several times as long as the hundredth.
 _COMPILING = (
     "-XX:TieredStopAtLevel=1 -XX:Tier3InvocationThreshold=20 -XX:Tier3MinInvocationThreshold=10 "
-    "-XX:Tier3CompileThreshold=200 -XX:Tier3BackEdgeThreshold=6000"
+    "-XX:Tier3CompileThreshold=200 -XX:Tier3BackEdgeThreshold=6000 "
+    # Else Java throws away, for want of room, what it then compiles again.
+    "-XX:ReservedCodeCacheSize=240m"
 )
 _PRELUDE = compile(PRELUDE, "<prelude>", "exec")
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -174,7 +175,6 @@ class _Trial:
         self.graph = planned.graph
         self.connections = connections
         self.batches = batches
-        self.batch = 0
         self.rows: dict[str, list[Row]] = defaultdict(list)
         self.counts: dict[str, int] = defaultdict(int)
         self.letters: list[Row] = []
@@ -192,21 +192,47 @@ class _Trial:
         alarm = threading.Timer(seconds, self._too_long, (seconds,))
         alarm.start()
         try:
-            for segment in self.plan.segments:
-                if segment.shape != "dead_letters":
-                    self.segments.append(_Running(self, segment))
-            self._put_aside()
-            for records in self.batches:
-                moving = dict(records)
-                for running in self.segments:
-                    for sent, rows in running.give(moving).items():
-                        moving[sent] = rows
-                self.batch += 1
+            self._run()
         except Exception as error:
             if not self.over.is_set():
                 self._failed(error)
         finally:
             alarm.cancel()
+
+    def _run(self) -> None:
+        """Each segment in a thread of its own: while one has a batch, the next has one before."""
+        planned = [s for s in self.plan.segments if s.shape != "dead_letters"]
+        with ThreadPoolExecutor(len(planned) + 1) as threads:
+            working = [threads.submit(self._put_aside)]
+            sent: list[list[Future[dict[str, list[Row]]]]] = []
+            for segment in planned:
+                running = _Running(self, segment)
+                self.segments.append(running)
+                before = list(sent)
+                sent.append([Future() for _ in self.batches])
+                working.append(threads.submit(self._give_all, running, before, sent[-1]))
+            for work in working[1:] + working[:1]:
+                work.result()
+
+    def _give_all(
+        self,
+        running: "_Running",
+        before: list[list[Future[dict[str, list[Row]]]]],
+        sent: list[Future[dict[str, list[Row]]]],
+    ) -> None:
+        """Give a segment each batch once the segments before it have had theirs."""
+        try:
+            for number, records in enumerate(self.batches):
+                if self.over.is_set():
+                    return
+                moving = dict(records)
+                for came in before:
+                    moving.update(came[number].result())
+                sent[number].set_result(running.give(number, moving))
+        finally:
+            # Who waits for what does not come any more need not wait.
+            for missing in sent:
+                missing.cancel()
 
     def end(self) -> None:
         for segment in self.segments:
@@ -221,7 +247,7 @@ class _Trial:
                 done.steps[step.id] = {"rows": rows, "count": self.counts.get(step.id, 0)}
         return done
 
-    def take(self, step: str, count: int, texts: list[str]) -> None:
+    def take(self, step: str, batch: int, count: int, texts: list[str]) -> None:
         """Rows of a step, as JSON."""
         known = self.plan.rows[step]
         self.counts[step] += count
@@ -230,7 +256,7 @@ class _Trial:
             if row.pop(DELETED, False):
                 kept = {*known.key, "_key", "_topic"}
                 row = {k: v for k, v in row.items() if k in kept} | {DELETED: True}
-            self.rows[step].append({**row, "_batch": self.batch})
+            self.rows[step].append({**row, "_batch": batch})
 
     def _put_aside(self) -> None:
         """The dead letters among the records."""
@@ -273,6 +299,7 @@ class _Running:
         self.trial = trial
         self.segment = segment
         self.graph = trial.graph
+        self.batch = 0
         self.sent: dict[str, list[Row]] = {}
         self.seen = -1
         self.code: dict[str, str] = {}
@@ -288,7 +315,8 @@ class _Running:
         encoder = getattr(jvm, _ENCODERS).STRING()
         # One stream for all sources: what is added to it at once is one batch.
         self.stream = streams.apply(spark._jsparkSession, encoder)
-        lines = DataFrame(self.stream.toDF(), spark).withColumnRenamed("value", "line")
+        # In one partition, so that nothing need be shuffled.
+        lines = DataFrame(self.stream.toDF().coalesce(1), spark).withColumnRenamed("value", "line")
         # Who reads an internal topic asks the step whose rows they are for their columns.
         self.space: dict[str, Any] = {**trial.known, "spark": spark, "F": F}
         self.space["CONNECTIONS"] = _Anything()
@@ -316,14 +344,14 @@ class _Running:
         trial.known |= {id_: self.space[id_] for id_ in segment.steps if id_ in self.space}
         self.query = self._start()
 
-    def give(self, records: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
+    def give(self, batch: int, records: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
         """Run a batch to its end; what went to internal topics, by the step that reads it."""
         mine = [r for id_ in self.space["given"] if id_ in records for r in records[id_]]
         mine += [
             r for id_ in self.segment.steps if self._is_made(id_) for r in records.get(id_, [])
         ]
         mine = [r for r in mine if self.graph.by_id[r["source"]].type != "lookup_table"]
-        self.sent = {}
+        self.batch, self.sent = batch, {}
         if mine:
             texts = [json.dumps(record) for record in mine]
             self.stream.addData(self.lists.asScala(texts).toSeq())
@@ -413,7 +441,7 @@ class _Running:
             for id_ in self.between:
                 self._execute(id_, space)
                 found = [r[0] for r in space[id_].select(self._told(id_, space[id_])).collect()]
-                self.trial.take(id_, len(found), found)
+                self.trial.take(id_, self.batch, len(found), found)
             for sink in self.segment.sinks:
                 self._arrived(sink, self._at_sink(sink, space))
         except Exception as error:
@@ -445,7 +473,7 @@ class _Running:
             for text, topic, key in found:
                 more = {} if topic is None else {"_topic": topic, "_key": key}
                 texts.append(json.dumps({**json.loads(text), **more}))
-            self.trial.take(sink, len(texts), texts)
+            self.trial.take(sink, self.batch, len(texts), texts)
 
     def _send(self, config: ToTopic, written: list[Any]) -> None:
         (to,) = (
@@ -480,7 +508,7 @@ class _Running:
                 self.seen = progress.batchId
                 for name, seen in progress.observedMetrics.items():
                     if name in self.graph.by_id:
-                        self.trial.take(name, seen["count"], seen["rows"])
+                        self.trial.take(name, self.batch, seen["count"], seen["rows"])
 
 
 def _in_memory(rows: DataFrame) -> DataFrame:

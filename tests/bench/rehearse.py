@@ -24,8 +24,9 @@ from typing import Any
 
 from pyspark import SparkContext
 
-from runner import rehearse as rehearsals
+from runner.check import check
 from runner.graph import read_graph
+from runner.plan import plan
 from runner.rehearse import Rehearsal, rehearse
 from tests.runner import scenario
 from tests.runner.drawn import SCENARIOS
@@ -72,7 +73,7 @@ def measured(name: str, told: Json, runs: int) -> Json:
         processor.append(processor_seconds() - used)
     batches = 1 + max(int(row.get("_batch", 0)) for rows in told["rows"].values() for row in rows)
     graph = read_graph(told["graph"])
-    planned = rehearsals.plan(graph, rehearsals.check(graph, CONNECTIONS).rows, "micro_batch")
+    planned = plan(graph, check(graph, CONNECTIONS).rows, "micro_batch")
     return {
         "scenario": name,
         "p50": statistics.median(clock),
