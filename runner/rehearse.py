@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -72,14 +73,20 @@ class Rehearsal:
 
 
 def rehearse(
-    graph: Graph, rows: Given, connections: Connections, *, seconds: float = 60
+    graph: Graph,
+    rows: Given,
+    connections: Connections,
+    *,
+    seconds: float = 60,
+    row_seconds: float = 10,
 ) -> Rehearsal:
     """Run the compiled graph on these rows, by source, and tell the rows of every step.
 
     A row may carry `_timestamp`, `_key`, `_batch` (those of one batch arrive together, after all
     that came of the one before) and `_deleted`; `{"value": "…"}` for a source of JSON is the raw
     record. Each row that comes out says its `_batch`. Raises InvalidGraph for an unsound graph.
-    What goes wrong while it runs is a problem of the step, as is running longer than `seconds`.
+    What goes wrong while it runs is a problem of the step, as is running longer than `seconds`,
+    or longer than `row_seconds` in Python for one row.
     """
     checked = check(graph, connections)
     if checked.errors:
@@ -87,7 +94,7 @@ def rehearse(
     planned = plan(graph, checked.rows, "micro_batch")
     if planned.problems:
         raise InvalidGraph(list(planned.problems))
-    trial = _Trial(planned, connections, _records(graph, rows))
+    trial = _Trial(planned, connections, _records(graph, rows), row_seconds)
     try:
         trial.run(seconds)
     finally:
@@ -169,12 +176,17 @@ class _Trial:
     """The segments of a plan as queries over rows in memory, run batch by batch."""
 
     def __init__(
-        self, planned: Plan, connections: Connections, batches: list[dict[str, list[Row]]]
+        self,
+        planned: Plan,
+        connections: Connections,
+        batches: list[dict[str, list[Row]]],
+        row_seconds: float,
     ) -> None:
         self.plan = planned
         self.graph = planned.graph
         self.connections = connections
         self.batches = batches
+        self.row_seconds = row_seconds
         self.rows: dict[str, list[Row]] = defaultdict(list)
         self.counts: dict[str, int] = defaultdict(int)
         self.letters: list[Row] = []
@@ -321,6 +333,9 @@ class _Running:
         self.space: dict[str, Any] = {**trial.known, "spark": spark, "F": F}
         self.space["CONNECTIONS"] = _Anything()
         exec(_PRELUDE, self.space)  # noqa: S102
+        for calls_python in ("call_for_each", "Processor"):
+            call = partial(self.space[calls_python], seconds=trial.row_seconds)
+            self.space[calls_python] = call
         self.space["given"] = {}
         read = {}
         for id_ in segment.steps:

@@ -69,13 +69,13 @@ FAILING = [
     (python("def f(row):\n    return 5"), "own", "TypeError"),
     (python("def f(row):\n    return {'a': row['none']}"), "own", "KeyError: 'none'"),
     (python("def f(row):\n    return {'a': {}}"), "own", "another type"),
-    (python("def f(row):\n    while True: pass"), "own", "longer than 10 seconds"),
+    (python("def f(row):\n    while True: pass"), "own", "longer than 2 seconds"),
 ]
 
 
 @pytest.mark.parametrize(("graph", "step", "words"), FAILING, ids=[w for _, _, w in FAILING])
 def test_what_goes_wrong_is_a_problem_of_its_step(graph, step, words):
-    done = rehearse(graph, {"rows": [{"a": "x", "n": 0}]}, CONNECTIONS)
+    done = rehearse(graph, {"rows": [{"a": "x", "n": 0}]}, CONNECTIONS, row_seconds=2)
     (problem,) = done.problems
     assert problem.step == step
     assert words in problem.message
@@ -83,11 +83,11 @@ def test_what_goes_wrong_is_a_problem_of_its_step(graph, step, words):
 
 def test_a_rehearsal_that_takes_too_long_is_ended():
     begun = time.monotonic()
-    graph = python("def f(row):\n    import time\n    time.sleep(8)\n    return row")
+    graph = python("def f(row):\n    import time\n    time.sleep(4)\n    return row")
     rows = {"rows": [{"a": "x", "n": 0}] * 20}
-    done = rehearse(graph, rows, CONNECTIONS, seconds=6)
-    assert "longer than 6 seconds" in done.problems[0].message
-    assert time.monotonic() - begun < 60
+    done = rehearse(graph, rows, CONNECTIONS, seconds=3)
+    assert "longer than 3 seconds" in done.problems[0].message
+    assert time.monotonic() - begun < 30
 
 
 BAD_ROWS = [
