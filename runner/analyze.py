@@ -113,6 +113,7 @@ def warm_session(java_options: str = "") -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     conf = SparkConf().setAll([*CONF.items(), *_SESSION.items()])
     conf.set("spark.jars", ",".join(map(str, spark_jars())))
+    # With two cores and little to collect, a collector beside the work only takes from it.
     options = java_options or f"-XX:+UseSerialGC {class_archive.java_options()}"
     conf.set("spark.driver.extraJavaOptions", f"{_COMPILING} {options}")
     context = SparkContext.getOrCreate(conf)
