@@ -57,9 +57,14 @@ _FOR_FEW_ROWS = {
     # Compiling a plan takes longer than interpreting it.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.subexpressionElimination.enabled": "false",
+    # Nobody reads the text that Spark writes of each plan.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "0",
     # Checkpoints that nobody starts from again: written plainly.
     "fs.scratch.impl": "headrace.ScratchFiles",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    "spark.sql.streaming.stateStore.commitValidation.enabled": "false",
 }
 
 
