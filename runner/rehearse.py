@@ -6,7 +6,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -99,7 +99,9 @@ def rehearse(
     planned = plan(graph, checked.rows, "micro_batch")
     if planned.problems:
         raise InvalidGraph(list(planned.problems))
-    trial = _Trial(planned, connections, _records(graph, rows), row_seconds)
+    given = {id_: list(those) for id_, those in rows.items()}
+    trial = _Trial(planned, connections, _records(graph, given), row_seconds)
+    trial.problems += _unfitting(graph, given)
     try:
         trial.run(seconds)
     finally:
@@ -149,9 +151,32 @@ def _records(graph: Graph, rows: Given) -> list[dict[str, list[Row]]]:
     return [batches.get(n, {}) for n in range(last + 1)]
 
 
+def _unfitting(graph: Graph, rows: Mapping[str, list[Row]]) -> Iterator[Problem]:
+    """A warning for each source that was given rows of which no column is its own."""
+    for id_, given in rows.items():
+        step = graph.by_id[id_]
+        config = step.parsed
+        if not isinstance(config, KafkaRecords) or config.format == "text":
+            continue
+        # A row of nothing but a value is the record as it is.
+        columns = {"value"} | {column.name for column in config.columns}
+        found = ((n, _own(row)) for n, row in enumerate(given, 1))
+        wrong = [(n, own) for n, own in found if own and own.keys().isdisjoint(columns)]
+        if wrong:
+            n, own = wrong[0]
+            which = f"Row {n} has" if len(wrong) == 1 else f"{len(wrong)} rows, as row {n}, have"
+            has, lacks = ", ".join(own), ", ".join(column.name for column in config.columns)
+            message = f"{which} none of the columns of {step.title}, {lacks}; it has {has}."
+            yield Problem(id_, "rows", message, "warning")
+
+
+def _own(row: Row) -> Row:
+    """What a row has of its own, without what it says about itself."""
+    return {k: v for k, v in row.items() if not k.startswith("_")}
+
+
 def _record(step: Step, row: Row, offset: int, now: datetime) -> Row:
-    own = {k: v for k, v in row.items() if not k.startswith("_")}
-    config = step.parsed
+    own, config = _own(row), step.parsed
     key, value = row.get("_key"), None
     if not row.get(DELETED):
         raw = getattr(config, "format", "json") == "text" or set(own) == {"value"}

@@ -106,3 +106,13 @@ def test_rows_that_can_not_be_used_are_refused(rows, words):
     with pytest.raises(InvalidGraph) as refused:
         rehearse(chain(), rows, CONNECTIONS)
     assert words in refused.value.problems[0].message
+
+
+def test_rows_that_fit_no_column_are_told():
+    rows = [{"a": "x"}, {"b": 1, "c": 2}, {"_key": "k"}, {"value": "no json"}, {"d": 3}]
+    done = rehearse(chain(), {"rows": rows}, CONNECTIONS)
+    (problem,) = done.problems
+    assert (problem.step, problem.field, problem.severity) == ("rows", "rows", "warning")
+    assert "2 rows, as row 2, have none of the columns" in problem.message
+    assert "a, n; it has b, c." in problem.message
+    assert done.steps["rows"]["count"] == 4

@@ -806,7 +806,8 @@ def test_hopping_windows_are_the_same_whatever_the_order(seed: int, make_trial: 
         watermark = max(watermark, *(t - grace for _, t, _ in batch))
         replay(table, changes)
         assert as_windows(list(table.values())) == hopping_of(counted, size, advance)
-    assert not _state_before(trial, "slots", (10**6 - size - grace) // size)
+    slot = 16 * advance if 16 * advance > size else -(-size // advance) * advance
+    assert not _state_before(trial, "slots", (10**6 - size - grace) // slot)
 
 
 # Each operator in a query of its own, over one topic, until its standard input ends.

@@ -75,7 +75,7 @@ function Outcome({ pipeline, sources }: { pipeline: string; sources: Step[] }) {
     return <p className={styles.hint}>{t(some ? "rehearsal.ready" : "rehearsal.begin")}</p>;
   }
   const letters = result.dead_letters.length;
-  const partly = problems.length > 0;
+  const partly = problems.some((problem) => problem.severity === "error");
   const says = outdated
     ? (`rehearsal.outdated.${outdated}` as const)
     : partly

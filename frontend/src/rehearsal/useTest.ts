@@ -57,7 +57,8 @@ export function useTest({ pipeline, graph, catalogue, store, showTab }: Props) {
         const body = { graph: drawn, rows: given };
         const result = await rehearseGraph({ body, signal: mine.signal });
         store.setState({ result, problems: result.problems, of: { drawing, rows } });
-        if (result.problems.length > 0) showTab("problems");
+        const told = result.problems.some((problem) => problem.severity === "error");
+        if (told) showTab("problems");
         else say(t("rehearsal.done"));
       } catch (error) {
         if (mine.signal.aborted) return;

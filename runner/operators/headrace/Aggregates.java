@@ -157,6 +157,11 @@ final class Aggregates implements Serializable {
     return selected;
   }
 
+  /** Whether what is kept of rows takes the same few bytes however many they are. */
+  boolean isSmall() {
+    return Arrays.stream(bufferTypes).allMatch(UnsafeRow::isFixedLength);
+  }
+
   /** The functions ready to run in a task, which has one thread. */
   Task task() {
     return new Task();

@@ -28,18 +28,25 @@ import org.apache.spark.sql.streaming.TimeMode;
  * for each of its windows; this does it once, or twice where its windows are in two slots. {@code
  * _deleted} is always false, {@code _version} the number of rows.
  *
- * <p>State: the aggregates of the windows that begin within a {@code size} of each other, one slot
- * for as many as a row is in, forgotten when the last of them has closed.
+ * <p>State: the aggregates of windows that follow each other, in slots: so many that a row is rarely
+ * in two where they are small, only as many as a row is in where they may grow. A slot is forgotten
+ * when the last of its windows has closed.
  */
 public final class HoppingWindows extends WindowOperator {
+  private static final long SMALL = 16;
+
   private final long size;
   private final long advance;
+  /** How far apart slots begin. */
+  private final long length;
   private transient MapState<Long, byte[]> slots;
 
   private HoppingWindows(Dataset<Row> rows, JsonNode said) throws AnalysisException {
     super(rows, said);
     size = said.get("size").asLong();
     advance = said.get("advance").asLong();
+    long windows = (size + advance - 1) / advance;
+    length = advance * (isSmall() ? Math.max(SMALL, windows) : windows);
   }
 
   public static Dataset<Row> apply(List<Dataset<Row>> inputs, String options)
@@ -90,15 +97,12 @@ public final class HoppingWindows extends WindowOperator {
 
   private Slot read(long number) {
     byte[] bytes = slots.getValue(number);
-    if (bytes == null) {
-      long last = Math.floorDiv((number + 1) * size - 1, advance) * advance;
-      getHandle().registerTimer(last + size);
-    }
+    if (bytes == null) getHandle().registerTimer((number + 1) * length - advance + size);
     return new Slot(bytes);
   }
 
   private long number(long start) {
-    return Math.floorDiv(start, size);
+    return Math.floorDiv(start, length);
   }
 
   /** The windows of a slot by their starts: as they are kept, and those that have changed since. */

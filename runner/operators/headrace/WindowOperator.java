@@ -164,6 +164,11 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
         expire(group, timer.getExpiryTimeInMs(), timers.getCurrentWatermarkInMs()));
   }
 
+  /** Whether aggregates stay as large as they begin. */
+  final boolean isSmall() {
+    return aggregates.isSmall();
+  }
+
   final Aggregates.Task task() {
     if (task == null) task = aggregates.task();
     return task;
