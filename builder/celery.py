@@ -36,8 +36,8 @@ def begin(sender: Any, **_: Any) -> None:
     for queue in WITH_SPARK.intersection(queues):
         # People see columns before they try anything.
         after = 10 if queue == "rehearsal" else 0
-        warm, practise = "builder.pipelines.tasks.warm", {"practise": queue == "spark"}
-        app.send_task(warm, kwargs=practise, queue=queue, countdown=after, expires=60)
+        warm = "builder.pipelines.tasks.warm"
+        app.send_task(warm, (queue,), queue=queue, countdown=after, expires=60)
 
 
 @heartbeat_sent.connect

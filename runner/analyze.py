@@ -46,14 +46,16 @@ _EXPRESSIONS = ("condition", "expression", "topic_expression")
 # What Spark calls a name that it does not like.
 _NAMES = ("objectName", "functionName", "routineName", "fieldName")
 _REMEMBERED = 2_000
-# What runs here is short: compiling it well would take longer than it does. But it is compiled
+# What an edit asks is short: compiling it well would take longer than it does. But it is compiled
 # soon, since the first edits should not take several times as long as the hundredth.
-_COMPILING = (
+_FOR_EDITS = (
     "-XX:TieredStopAtLevel=1 -XX:Tier3InvocationThreshold=20 -XX:Tier3MinInvocationThreshold=10 "
     "-XX:Tier3CompileThreshold=200 -XX:Tier3BackEdgeThreshold=6000 "
     # Else Java throws away, for want of room, what it then compiles again.
     "-XX:ReservedCodeCacheSize=240m"
 )
+# With two cores and little to collect, a collector beside the work only takes from it.
+_ALWAYS = "-XX:+UseSerialGC"
 _PRELUDE = compile(PRELUDE, "<prelude>", "exec")
 
 
@@ -92,15 +94,19 @@ class _Known:
 
 _known: OrderedDict[str, _Known] = OrderedDict()
 _session: SparkSession | None = None
+_compiling = _FOR_EDITS
 _java: "subprocess.Popen[bytes] | None" = None
 
 
-def warm_session(java_options: str = "") -> SparkSession:
+def warm_session(*, compiling: str | None = None, archive: str | None = None) -> SparkSession:
     """The session of this process, made at the first call (some seconds) and again if it died.
 
-    `java_options` are for the Java of a new session, in place of those that have it start fast.
+    How its Java compiles is as edits need it, unless `compiling` says otherwise, then and from
+    then on; `archive` are the options of another class archive than that of `make install`.
     """
-    global _session, _java
+    global _session, _java, _compiling
+    if compiling is not None:
+        _compiling = compiling
     if _session is not None and _java is not None and _java.poll() is None:
         return _session
     if _java is not None:
@@ -113,9 +119,8 @@ def warm_session(java_options: str = "") -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     conf = SparkConf().setAll([*CONF.items(), *_SESSION.items()])
     conf.set("spark.jars", ",".join(map(str, spark_jars())))
-    # With two cores and little to collect, a collector beside the work only takes from it.
-    options = java_options or f"-XX:+UseSerialGC {class_archive.java_options()}"
-    conf.set("spark.driver.extraJavaOptions", f"{_COMPILING} {options}")
+    options = (_ALWAYS, _compiling, archive or class_archive.java_options())
+    conf.set("spark.driver.extraJavaOptions", " ".join(options).strip())
     context = SparkContext.getOrCreate(conf)
     SparkContext._jvm = JavaNames.of(SparkContext._jvm)
     _session = SparkSession(context)

@@ -69,7 +69,7 @@ def write() -> None:
     Raises ChildProcessError where Spark does not run here or Java writes none.
     """
     fresh = ARCHIVE.with_suffix(f".{os.getpid()}")
-    spark = warm_session(f"-XX:ArchiveClassesAtExit={fresh}")
+    spark = warm_session(archive=f"-XX:ArchiveClassesAtExit={fresh}")
     connections = {"local": {"type": "kafka", "bootstrap_servers": "localhost:9092"}}
     done = rehearse(read_graph(_GRAPH), _ROWS, connections, seconds=_SECONDS)
     if done.problems:

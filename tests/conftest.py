@@ -23,6 +23,12 @@ for variable in ("HEADRACE_KAFKA", "HEADRACE_SPARK_MASTER", "HEADRACE_HTTPS"):
     os.environ.pop(variable, None)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        # Each process of a parallel run reads the settings of its own folder, as this one did.
+        del os.environ["DJANGO_SETTINGS_MODULE"]
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The HEADRACE_DATA of this test run."""

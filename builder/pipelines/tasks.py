@@ -20,18 +20,18 @@ TO_END_SECONDS = 10
 
 
 @shared_task
-def warm(practise: bool = False) -> None:
+def warm(queue: str | None = None) -> None:
     """Start Spark before the first draft asks for it, since that takes some seconds.
 
-    With `practise` it also analyzes the templates, so that the first edits take no longer than
-    the hundredth.
+    In the worker of a queue it starts as that queue's tasks need it; for those of edits it also
+    analyzes the templates, so that the first take no longer than the hundredth.
     """
-    from runner.analyze import practise as analyze_all
-    from runner.analyze import warm_session
+    from runner.analyze import practise, warm_session
 
-    warm_session()
-    if practise:
-        analyze_all([read_graph(template["graph"]) for template in templates().values()])
+    # Rehearsals, many and long, are worth all the compiling that Java can do.
+    warm_session(compiling="" if queue == "rehearsal" else None)
+    if queue == "spark":
+        practise([read_graph(template["graph"]) for template in templates().values()])
     is_warm.set()
 
 
