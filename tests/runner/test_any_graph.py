@@ -218,6 +218,8 @@ JUNK = st.one_of(
 @settings(max_examples=200, deadline=None, suppress_health_check=SLOW)
 @given(graph=sound_graphs(), data=st.data())
 def test_whatever_is_drawn_is_taken_or_refused_in_words(graph: Any, data: st.DataObject) -> None:
+    # What graphs are drawn of must not be spoiled with one of them.
+    graph = copy.deepcopy(graph)
     for _ in range(data.draw(st.integers(1, 3))):
         _spoil(graph, data)
     for problem in _problems(graph):

@@ -1,14 +1,11 @@
 """Expressions: the allowed mean to Spark what their authors wrote, the others never reach it."""
 
 import datetime
-import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from runner import sql
-from runner.compile import CONF
 
 HERE = Path(__file__).parent / "expressions"
 ALLOWED = (HERE / "allowed.txt").read_text().splitlines()
@@ -16,13 +13,8 @@ REFUSED = (HERE / "refused.txt").read_text().splitlines()
 
 
 @pytest.fixture(scope="module")
-def row():
+def row(spark):
     """One row with a column of every kind, in a real session."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    spark = builder.config(map=CONF).getOrCreate()
     return spark.createDataFrame(
         [
             (
