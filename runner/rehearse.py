@@ -1,5 +1,7 @@
 """Run a graph on given rows, batch by batch, in the warm session; sinks stay untouched."""
 
+import csv
+import io
 import json
 import shutil
 import tempfile
@@ -156,7 +158,7 @@ def _unfitting(graph: Graph, rows: Mapping[str, list[Row]]) -> Iterator[Problem]
     for id_, given in rows.items():
         step = graph.by_id[id_]
         config = step.parsed
-        if not isinstance(config, KafkaRecords) or config.format == "text":
+        if not isinstance(config, KafkaRecords) or not config.has_fields:
             continue
         # A row of nothing but a value is the record as it is.
         columns = {"value"} | {column.name for column in config.columns}
@@ -175,15 +177,28 @@ def _own(row: Row) -> Row:
     return {k: v for k, v in row.items() if not k.startswith("_")}
 
 
+def _written(config: object, own: Row) -> object:
+    """The value of a record that is read as this row; a row of nothing but a value is one."""
+    if not isinstance(config, KafkaRecords):
+        return json.dumps(own)
+    names = [column.name for column in config.columns]
+    if "value" not in names and (not config.has_fields or own.keys() == {"value"}):
+        return own.get("value")
+    if config.format == "json":
+        return json.dumps(own)
+    line = io.StringIO()
+    fields = (own.get(name) for name in names)
+    csv.writer(line, lineterminator="").writerow(
+        json.dumps(field) if isinstance(field, bool) else field for field in fields
+    )
+    return line.getvalue()
+
+
 def _record(step: Step, row: Row, offset: int, now: datetime) -> Row:
     own, config = _own(row), step.parsed
     key, value = row.get("_key"), None
     if not row.get(DELETED):
-        raw = getattr(config, "format", "json") == "text" or set(own) == {"value"}
-        declared = isinstance(config, KafkaRecords) and any(
-            c.name == "value" for c in config.columns
-        )
-        value = own.get("value") if raw and not declared else json.dumps(own)
+        value = _written(config, own)
     names = getattr(config, "key", None) or []
     if key is None and names and all(n in own for n in names):
         key = str(own[names[0]]) if len(names) == 1 else json.dumps({n: own[n] for n in names})

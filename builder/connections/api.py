@@ -81,14 +81,14 @@ class SampleOf(Schema):
     since: datetime | None = Field(
         None, description="The first from this time on, in place of the newest"
     )
-    format: Literal["json", "text"] | None = Field(
+    format: Literal["json", "csv", "text", "bytes"] | None = Field(
         None, description="How the source reads values, where that is known"
     )
 
 
 class Sample(Schema):
     topic: str
-    format: Literal["json", "text"]
+    format: Literal["json", "csv", "text"]
     columns: list[Column]
     rows: list[dict[str, Any]] = Field(description="As they stand in the topic, to be looked at")
     records: list[dict[str, Any]] = Field(description="In the form that a rehearsal takes")

@@ -12,10 +12,12 @@ from runner.fields import ConnectionName, Topic, TopicPattern, TypedColumn
 from runner.rows import SOURCE_COLUMNS, Column
 from runner.step_type import Fault, Source, repeated_names
 
-# Where from_json puts the text of a record that does not fit; a column of no record.
+# Where Spark puts the text of a record that does not fit; a column of no record.
 CORRUPT = "_corrupt_record"
-BAD = f"json IS NULL OR json.{CORRUPT} IS NOT NULL"
-GOOD = f"json IS NOT NULL AND json.{CORRUPT} IS NULL"
+# What the value of a format without columns is.
+_WHOLE = {"text": "string", "bytes": "binary"}
+# Types that a field of a CSV record can't have.
+_NESTED = ("array", "map", "struct", "variant", "binary")
 
 
 class KafkaRecords(Source):
@@ -28,11 +30,12 @@ class KafkaRecords(Source):
     topic_pattern: TopicPattern | None = Field(
         None, title="Topic pattern", description="Instead of topics: a regular expression of names."
     )
-    format: Literal["json", "text"] = Field("json", title="Format")
+    format: Literal["json", "csv", "text", "bytes"] = Field("json", title="Format")
     columns: list[TypedColumn] = Field(
         default_factory=list,
         title="Columns",
-        description="The fields of a JSON record that become columns. Text has one: value.",
+        description="The fields of a JSON record that become columns, or all those of a CSV "
+        "record in their order. Text and bytes have one: value.",
         max_length=500,
     )
 
@@ -50,19 +53,28 @@ class KafkaRecords(Source):
             yield "topic_pattern", "Name topics or a pattern, not both."
         if len(set(self.topics)) < len(self.topics):
             yield "topics", "A topic is named twice; remove one."
-        if self.format == "json" and not self.columns:
-            yield "columns", "Name at least one column of the JSON records."
-        if self.format == "text" and self.columns:
-            yield "columns", "Text records have one column, value; remove these, or choose json."
+        if self.has_fields and not self.columns:
+            yield "columns", f"Name at least one column of the {self.format.upper()} records."
+        if not self.has_fields and self.columns:
+            kind = self.format.capitalize()
+            yield "columns", f"{kind} records have one column, value; remove these, or choose json."
         yield from repeated_names([c.name for c in self.columns], "columns")
         for i, column in enumerate(self.columns):
             if column.name.lower() in {*SOURCE_COLUMNS, CORRUPT, "_deleted", "_branch"}:
                 message = f"{column.name} is a name Headrace uses itself; choose another."
                 yield f"columns.{i}.name", message
+            if self.format == "csv" and column.type.lower().startswith(_NESTED):
+                message = f"A CSV field can't be {column.type}; choose a plain type."
+                yield f"columns.{i}.type", message
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether a record's value is read into columns; else it is one, as it is."""
+        return self.format not in _WHOLE
 
     def value_columns(self) -> tuple[Column, ...]:
-        if self.format == "text":
-            return (Column("value", "string"),)
+        if not self.has_fields:
+            return (Column("value", _WHOLE[self.format]),)
         return tuple(Column(c.name, c.type) for c in self.columns)
 
     def subscription(self) -> tuple[str, str]:
@@ -72,14 +84,28 @@ class KafkaRecords(Source):
         return "subscribe", ",".join(self.topics)
 
     def parsed(self, mode: str = "PERMISSIVE") -> str:
-        """The expression that reads a record's JSON value into a struct."""
+        """The call that reads a record's value into a struct, in a column named as the format."""
         fields = [f"{sql.quoted(c.name)} {c.type}" for c in self.columns]
         options = {"mode": mode}
         if mode == "PERMISSIVE":
             fields.append(f"{CORRUPT} string")
             options["columnNameOfCorruptRecord"] = CORRUPT
-        schema = ", ".join(fields)
-        return f"F.from_json(F.col('value').cast('string'), {schema!r}, {options!r})"
+        read = f"F.from_{self.format}(F.col('value').cast('string')"
+        return f".withColumn({self.format!r}, {read}, {', '.join(fields)!r}, {options!r}))"
+
+    def good(self) -> str:
+        """The condition of the records that fit their columns."""
+        return f"{self.format} IS NOT NULL AND {self.format}.{CORRUPT} IS NULL"
+
+    def bad(self) -> str:
+        """The condition of those that don't."""
+        return f"{self.format} IS NULL OR {self.format}.{CORRUPT} IS NOT NULL"
+
+    def value_of(self, name: str) -> str:
+        """A column of the value, as Python source."""
+        if self.has_fields:
+            return f"F.col({f'{self.format}.{sql.quoted(name)}'!r})"
+        return "F.col('value')" + (".cast('string')" if self.format == "text" else "")
 
 
 def starting(start: Any) -> str:

@@ -8,7 +8,10 @@ from runner import sql
 from runner.fields import ColumnRef, Config
 from runner.rows import ARRIVED, SOURCE_COLUMNS, Column, Rows
 from runner.step_type import Fault
-from runner.steps.kafka_records import BAD, GOOD, KafkaRecords, starting
+from runner.steps.kafka_records import KafkaRecords, starting
+
+# What a record of a format is, for those that are none.
+_RECORD = {"json": "JSON object", "csv": "CSV record"}
 
 
 class FromTime(Config):
@@ -119,7 +122,7 @@ class KafkaSource(KafkaRecords):
     @property
     def has_dead_letters(self) -> bool:
         """Whether records that can't be read go to a topic of their own."""
-        return self.format == "json" and self.on_bad_record == "dead_letter"
+        return self.has_fields and self.on_bad_record == "dead_letter"
 
     def emit_records(
         self, start: object, *, fetch_at_once: bool, headers: bool, read: str = ""
@@ -131,7 +134,6 @@ class KafkaSource(KafkaRecords):
         option, topics = self.subscription()
         limit = f".option('maxOffsetsPerTrigger', {self.max_rows_per_batch})"
         strictness = "FAILFAST" if self.on_bad_record == "fail" else "PERMISSIVE"
-        parsed = f".withColumn('json', {self.parsed(strictness)})"
         begin = start if start is not None else self.model_dump(include={"start"})["start"]
         from_kafka = f"""
             spark.readStream.format("kafka")
@@ -145,22 +147,22 @@ class KafkaSource(KafkaRecords):
         """
         return f"""
             {read or from_kafka.strip()}
-            {parsed if self.format == "json" else ""}
+            {self.parsed(strictness) if self.has_fields else ""}
         """
 
     def emit_rows(self, step: str, records: str, *, headers: bool) -> str:
         """The DataFrame of the rows in those records that can be read; skipped ones are counted."""
         event_time = "F.col('timestamp')"
         if self.event_time:
-            event_time = f"F.coalesce({self._value(self.event_time)}, F.col('timestamp'))"
-        columns = [f"{self._value(c.name)}.alias({c.name!r})" for c in self.value_columns()]
-        good = f".where({self._good()!r})"
+            event_time = f"F.coalesce({self.value_of(self.event_time)}, F.col('timestamp'))"
+        columns = [f"{self.value_of(c.name)}.alias({c.name!r})" for c in self.value_columns()]
+        good = f".where({self.good()!r})"
         if self.on_bad_record == "skip":
-            dropped = f"F.count_if(F.expr({self._bad()!r})).alias('dropped')"
+            dropped = f"F.count_if(F.expr({self.bad()!r})).alias('dropped')"
             good = f".observe({step + '.dropped'!r}, {dropped}){good}"
         return f"""
             {records}
-            {good if self.format == "json" else ""}
+            {good if self.has_fields else ""}
             .select(
                 {", ".join(columns)},
                 F.col('key').cast('string').alias('_key'),
@@ -176,6 +178,7 @@ class KafkaSource(KafkaRecords):
 
     def emit_dead_letters(self, step: str, records: str, topic: str) -> str:
         """The DataFrame of the records that can't be read, as they go to the dead-letter topic."""
+        error = f"The value is no {_RECORD[self.format]} of the declared columns."
         provenance = ", ".join(
             f"F.struct(F.lit({name!r}).alias('key'), "
             f"{value}.cast('string').cast('binary').alias('value'))"
@@ -184,12 +187,12 @@ class KafkaSource(KafkaRecords):
                 ("headrace.topic", "F.col('topic')"),
                 ("headrace.partition", "F.col('partition')"),
                 ("headrace.offset", "F.col('offset')"),
-                ("headrace.error", "F.lit('The value is no JSON object of the declared columns.')"),
+                ("headrace.error", f"F.lit({error!r})"),
             )
         )
         return f"""
             {records}
-            .where({self._bad()!r})
+            .where({self.bad()!r})
             .select(
                 F.lit({topic!r}).alias('topic'),
                 'key',
@@ -201,18 +204,11 @@ class KafkaSource(KafkaRecords):
     def signature(self) -> object:
         return {"connection": self.connection, "read": self.subscription()}
 
-    def _good(self) -> str:
-        """The condition of the records that become rows."""
-        return "json IS NOT NULL" if self.on_bad_record == "fail" else GOOD
-
-    def _bad(self) -> str:
-        return BAD
+    def good(self) -> str:
+        if self.on_bad_record == "fail":
+            return f"{self.format} IS NOT NULL"
+        return super().good()
 
     def _more(self) -> str:
         """More columns of a row, as Python source."""
         return ""
-
-    def _value(self, name: str) -> str:
-        if self.format == "text":
-            return "F.col('value').cast('string')"
-        return f"F.col({'json.' + sql.quoted(name)!r})"

@@ -7,7 +7,6 @@ from pydantic import Field
 from runner.fields import ColumnRef
 from runner.rows import DELETED, Column, Rows
 from runner.step_type import Fault, unknown_names
-from runner.steps.kafka_records import BAD
 from runner.steps.kafka_source import KafkaSource
 from runner.steps.record_key import read_back
 
@@ -43,17 +42,17 @@ class KafkaTable(KafkaSource):
     def signature(self) -> object:
         return [super().signature(), self.key]
 
-    def _good(self) -> str:
-        return f"value IS NULL OR ({super()._good()})"
+    def good(self) -> str:
+        return f"value IS NULL OR ({super().good()})"
 
-    def _bad(self) -> str:
-        return f"value IS NOT NULL AND ({BAD})"
+    def bad(self) -> str:
+        return f"value IS NOT NULL AND ({super().bad()})"
 
     def _more(self) -> str:
         return f"F.col('value').isNull().alias({DELETED!r})"
 
-    def _value(self, name: str) -> str:
-        value = super()._value(name)
+    def value_of(self, name: str) -> str:
+        value = super().value_of(name)
         types = {c.name: c.type or "string" for c in self.value_columns()}
         if name not in self.key:
             return value

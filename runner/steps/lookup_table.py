@@ -7,7 +7,7 @@ from runner import sql
 from runner.fields import ColumnRef, PositiveDuration, milliseconds
 from runner.rows import Column, Rows
 from runner.step_type import Fault, unknown_names
-from runner.steps.kafka_records import GOOD, KafkaRecords
+from runner.steps.kafka_records import KafkaRecords
 
 
 class LookupTable(KafkaRecords):
@@ -50,11 +50,10 @@ class LookupTable(KafkaRecords):
     def emit(self, *, read: str = "") -> str:
         option, topics = self.subscription()
         names = [c.name for c in self.value_columns()]
-        if self.format == "json":
-            values = [f"F.col({'json.' + sql.quoted(n)!r}).alias({n!r})" for n in names]
-            parsed, readable = f".withColumn('json', {self.parsed()})", f"value IS NULL OR ({GOOD})"
-        else:
-            values, parsed, readable = ["F.col('value').cast('string').alias('value')"], "", "TRUE"
+        values = [f"{self.value_of(n)}.alias({n!r})" for n in names]
+        parsed, readable = "", "TRUE"
+        if self.has_fields:
+            parsed, readable = self.parsed(), f"value IS NULL OR ({self.good()})"
         # A deletion has no value to take the key's columns from, only the record's key.
         key = "F.col('_key')"
         if len(self.key) > 1:

@@ -161,6 +161,19 @@ def test_a_sample_of_garbage(api: Any, cluster: Connection, broker: str) -> None
     assert newest["columns"] == [{"name": "a", "type": "bigint"}]
 
 
+def test_a_sample_of_csv(api: Any, cluster: Connection, broker: str) -> None:
+    path = f"/connections/{cluster.pk}/topics"
+    api.post(path, {"topic": "sold", "partitions": 1}, 201)
+    lines = ['"tea, green",1,1.5,true,2026-01-31T12:00:00Z', "cup,,2,,", "a\rb", "x,3,4,false,"]
+    produce(broker, "sold", *((None, line.encode()) for line in lines), ("gone", None))
+    answer = api.get(f"{path}/sold/sample?format=csv")
+    assert answer["format"] == "csv"
+    types = ["string", "bigint", "double", "boolean", "timestamp"]
+    assert [column["type"] for column in answer["columns"]] == types
+    assert [column["name"] for column in answer["columns"]][::4] == ["column1", "column5"]
+    assert [record.get("value") for record in answer["records"]] == [*lines, None]
+
+
 def test_records_are_rows_to_rehearse_with(api: Any, cluster: Connection, broker: str) -> None:
     path = f"/connections/{cluster.pk}/topics"
     api.post(path, {"topic": "taken", "partitions": 1}, 201)
@@ -229,7 +242,7 @@ def test_a_sample_since_a_time(api: Any, cluster: Connection, broker: str) -> No
     assert taken("since=9999-12-31T23:59:59Z") == []
     assert taken("limit=2") == [298, 299]
     assert len(taken("limit=1000")) == 301
-    for wrong in ("since=yesterday", "limit=1001", "format=csv"):
+    for wrong in ("since=yesterday", "limit=1001", "format=xml"):
         api.get(f"{path}/timed/sample?{wrong}", 422)
 
 

@@ -90,7 +90,7 @@ WRONG = {
     ),
     "no columns": (reading(columns=[]), [("s0", "columns", "at least one column")]),
     "columns of text": (reading(format="text"), [("s0", "columns", "one column, value")]),
-    "unknown format": (reading(format="xml"), [("s0", "format", "Choose json or text")]),
+    "unknown format": (reading(format="xml"), [("s0", "format", "csv, text or bytes")]),
     "unknown type": (
         reading(columns=[{"name": "a", "type": "strng"}]),
         [("s0", "columns.0.type", "strng is no type")],

@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import { type Sample, sampleTopic } from "../api/client";
 import type { FormContext } from "./FormContext";
 import styles from "./InferColumns.module.css";
-import { type Proposal, proposals, withProposals } from "./inferredColumns";
+import { namedByPlace, type Proposal, proposals, withProposals } from "./inferredColumns";
 import { COLUMN_TYPES } from "./widgets/ColumnTypeWidget";
 import { useConnectionId } from "./widgets/useTopicsOf";
 
@@ -56,10 +56,14 @@ interface InferredProps {
 function Inferred({ connection, topics, context, onDone }: InferredProps) {
   const { t } = useTranslation();
   const [topic, setTopic] = useState(topics[0] ?? "");
+  const format = context.config.format === "csv" ? "csv" : undefined;
   const sample = useQuery({
-    queryKey: ["connections", connection, "topics", topic, "columns"],
+    queryKey: ["connections", connection, "topics", topic, "columns", format],
     queryFn: () =>
-      sampleTopic({ path: { connection_id: connection, topic }, query: { limit: SAMPLED } }),
+      sampleTopic({
+        path: { connection_id: connection, topic },
+        query: { limit: SAMPLED, format },
+      }),
     gcTime: 0,
     retry: false,
   });
@@ -91,7 +95,11 @@ interface ProposedProps {
 
 function Proposed({ sample, context, onDone }: ProposedProps) {
   const { t } = useTranslation();
-  const [proposed, setProposed] = useState(() => proposals(context.config, sample.columns));
+  const [proposed, setProposed] = useState(() => {
+    const { config } = context;
+    const named = sample.format === "csv" ? namedByPlace(config, sample.columns) : sample.columns;
+    return proposals(config, named);
+  });
   if (sample.rows.length === 0) return <p>{t("infer.empty", { topic: sample.topic })}</p>;
   if (sample.format === "text")
     return (

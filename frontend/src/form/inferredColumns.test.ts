@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { proposals, withProposals } from "./inferredColumns";
+import { namedByPlace, proposals, withProposals } from "./inferredColumns";
 
 const CONFIG = {
   connection: "local",
@@ -43,5 +43,15 @@ test("a type is replaced where somebody asks for it", () => {
     { name: "User", type: "string" },
     { name: "amount", type: "double" },
     { name: "old" },
+  ]);
+});
+
+test("a sample without names takes those of the step, place by place", () => {
+  const config = { columns: [{ name: "product", type: "string" }, { name: "" }] };
+  const sampled = ["column1", "column2", "column3"].map((name) => ({ name, type: "bigint" }));
+  expect(namedByPlace(config, sampled).map(({ name }) => name)).toEqual([
+    "product",
+    "column2",
+    "column3",
   ]);
 });

@@ -33,6 +33,12 @@ export function proposals(config: Config, sampled: TypedColumn[]): Proposal[] {
   ];
 }
 
+/** What a sample that names no columns has, under the names that the step has for these places. */
+export function namedByPlace(config: Config, sampled: TypedColumn[]): TypedColumn[] {
+  const there = columnsOf(config);
+  return sampled.map((column, place) => ({ ...column, name: there[place]?.name || column.name }));
+}
+
 /** A step's config with the proposals that were taken: types replaced, new columns at the end. */
 export function withProposals(config: Config, proposed: Proposal[]): Config {
   const taken = new Map(

@@ -8,9 +8,9 @@ type When = (config: Values, beside: Values, kinds: Kinds) => boolean;
 
 // Fields that mean something only beside certain values of others, as the step types say it.
 const WHEN: Record<string, Record<string, When>> = {
-  kafka_source: { columns: isNotText },
-  kafka_table: { columns: isNotText },
-  lookup_table: { columns: isNotText },
+  kafka_source: { columns: hasFields },
+  kafka_table: { columns: hasFields },
+  lookup_table: { columns: hasFields },
   aggregate: {
     "aggregations.*.percentage": (_, row) => row.function === "percentile",
     "window.size": (_, { kind }) => kind === "tumbling" || kind === "hopping" || kind === "sliding",
@@ -60,8 +60,9 @@ function object(value: unknown): Values {
   return typeof value === "object" && value !== null ? (value as Values) : {};
 }
 
-function isNotText({ format, columns }: Values): boolean {
-  return format !== "text" || (Array.isArray(columns) && columns.length > 0);
+function hasFields({ format, columns }: Values): boolean {
+  const isWhole = format === "text" || format === "bytes";
+  return !isWhole || (Array.isArray(columns) && columns.length > 0);
 }
 
 function windowed({ window }: Values): boolean {

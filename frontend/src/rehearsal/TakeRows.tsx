@@ -19,6 +19,7 @@ import { useConnections, useTopics } from "../connections/useConnections";
 import { ResultRows } from "./ResultRows";
 import { TakeOver } from "./TakeOver";
 
+const FORMATS = ["json", "csv", "text", "bytes"] as const;
 const MOST = 1_000;
 
 interface Props {
@@ -43,7 +44,7 @@ export function TakeRows({ step, title, there, onRows, onClose }: Props) {
   const [time, setTime] = useState("");
   const since = from === "time" ? isoOf(time) : undefined;
   const [asked] = useDebouncedValue(limit, 300);
-  const format = step.config.format === "text" ? ("text" as const) : ("json" as const);
+  const format = FORMATS.find((one) => one === step.config.format) ?? "json";
   const missing = from === "time" && since === undefined;
   const sample = useQuery({
     queryKey: ["sample", connection?.id, chosen, asked, since],

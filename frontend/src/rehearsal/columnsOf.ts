@@ -17,6 +17,7 @@ export function columnsOf(step: Step, checked: CheckedStep | undefined): KnownCo
   const known = checked?.columns.filter(({ name }) => !name.startsWith("_")) ?? [];
   if (known.length > 0) return known;
   if (step.config.format === "text") return [{ name: "value", type: "string" }];
+  if (step.config.format === "bytes") return [{ name: "value", type: "binary" }];
   const declared = Array.isArray(step.config.columns) ? step.config.columns : [];
   return declared.flatMap((column: { name?: unknown; type?: unknown } | null) =>
     typeof column?.name === "string" && column.name !== ""

@@ -1297,7 +1297,7 @@ export type SampleOf = {
      *
      * How the source reads values, where that is known
      */
-    format?: 'json' | 'text' | null;
+    format?: 'json' | 'csv' | 'text' | 'bytes' | null;
 };
 
 /**
@@ -1325,7 +1325,7 @@ export type Sample = {
     /**
      * Format
      */
-    format: 'json' | 'text';
+    format: 'json' | 'csv' | 'text';
     /**
      * Columns
      */
@@ -3193,7 +3193,7 @@ export type SampleTopicData = {
          *
          * How the source reads values, where that is known
          */
-        format?: 'json' | 'text' | null;
+        format?: 'json' | 'csv' | 'text' | 'bytes' | null;
     };
     url: '/api/connections/{connection_id}/topics/{topic}/sample';
 };
