@@ -176,22 +176,6 @@ def test_what_lies_below_a_mistake_is_not_blamed():
     assert analysis.steps.keys() == {"views", "beside"}
 
 
-def test_an_edit_costs_only_what_lies_below_it(monkeypatch):
-    def chain(last):
-        return [
-            {"id": f"s{i}", "type": "filter", "config": {"condition": f"n > {i}"}}
-            for i in range(10)
-        ] + [{"id": "last", "type": "filter", "config": {"condition": last}}]
-
-    analyzed(*chain("n > 100"))
-    asked = []
-    ask = analyzing._ask
-    monkeypatch.setattr(analyzing, "_ask", lambda *args: asked.append(args[0]) or ask(*args))
-    analysis = analyzed(*chain("n > 101"))
-    assert asked == ["last"]
-    assert len(analysis.steps) == 12
-
-
 @pytest.fixture
 def asked(monkeypatch):
     """The steps that Spark was asked about since, in order."""
@@ -199,6 +183,20 @@ def asked(monkeypatch):
     ask = analyzing._ask
     monkeypatch.setattr(analyzing, "_ask", lambda *args: asked.append(args[0]) or ask(*args))
     return asked
+
+
+def test_an_edit_costs_only_what_lies_below_it(asked):
+    def chain(last):
+        return [
+            {"id": f"s{i}", "type": "filter", "config": {"condition": f"n > {i}"}}
+            for i in range(10)
+        ] + [{"id": "last", "type": "filter", "config": {"condition": last}}]
+
+    analyzed(*chain("n > 100"))
+    asked.clear()
+    analysis = analyzed(*chain("n > 101"))
+    assert asked == ["last"]
+    assert len(analysis.steps) == 12
 
 
 def select(id_, **expressions):
