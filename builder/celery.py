@@ -9,6 +9,8 @@ from celery import Celery
 from celery.signals import heartbeat_sent, worker_ready
 from redis.exceptions import RedisError
 
+from builder.queues import WITH_SPARK
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "builder.settings")
 
 log = logging.getLogger(__name__)
@@ -20,8 +22,6 @@ app.autodiscover_tasks()
 # How long a worker counts as there after its last heartbeat. A solo worker sends none while
 # it works on a task, and the first task of the spark worker starts a JVM.
 PRESENT_SECONDS = 60
-# The queues whose workers keep a Spark warm.
-WITH_SPARK = {"spark", "rehearsal"}
 
 
 @worker_ready.connect
@@ -33,7 +33,7 @@ def begin(sender: Any, **_: Any) -> None:
         # Nobody knows what happened while no worker was there.
         for task in ("deployments.tasks.reconcile_all", "monitor.tasks.follow_all"):
             app.send_task(f"builder.{task}", queue="control", expires=30)
-    for queue in WITH_SPARK.intersection(queues):
+    for queue in (q for q in WITH_SPARK if q in queues):
         # People see columns before they try anything.
         after = 10 if queue == "rehearsal" else 0
         warm = "builder.pipelines.tasks.warm"

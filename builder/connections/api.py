@@ -10,6 +10,7 @@ from builder.connections import actions
 from builder.connections.addresses import read_addresses
 from builder.connections.models import Connection
 from builder.connections.parse_rows import parse_rows
+from builder.connections.sample import Format
 from builder.deployments.actions import nudge_those_without_topic
 from builder.paging import SearchedPage
 from builder.request import Request
@@ -81,7 +82,7 @@ class SampleOf(Schema):
     since: datetime | None = Field(
         None, description="The first from this time on, in place of the newest"
     )
-    format: Literal["json", "csv", "text", "bytes"] | None = Field(
+    format: Format | None = Field(
         None, description="How the source reads values, where that is known"
     )
 

@@ -3,14 +3,14 @@
 import csv
 import io
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Literal
 
 from builder.connections.columns import columns_of
-from builder.json_body import MAX_INTEGER, WHITESPACE, NotKeepable, read_json, read_json_at
+from builder.connections.csv_types import give_types
+from builder.json_body import WHITESPACE, NotKeepable, read_json, read_json_at
 from builder.refused import Refused
 
 Json = dict[str, Any]
@@ -26,10 +26,6 @@ NOT_READ = "What follows was not read."
 # One cell may be all of the text.
 csv.field_size_limit(MOST_BYTES)
 _DELIMITERS = ",;\t|"
-_INTEGER = re.compile(r"-?(0|[1-9]\d{0,18})", re.ASCII)
-# With no more digits before the point than a double holds.
-_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,17})?([eE][+-]?\d{1,2})?", re.ASCII)
-_BOOLEANS = {"true": True, "false": False}
 
 
 def parse_rows(text: str, format: Literal["auto", "json_lines", "json", "csv"]) -> Json:
@@ -57,7 +53,7 @@ def parse_rows(text: str, format: Literal["auto", "json_lines", "json", "csv"]) 
         if len(rows) > MOST_ROWS:
             raise Refused(422, f"These are more than {MOST_ROWS:,} rows; take a part of them.")
     if chosen == "csv":
-        _give_types(rows)
+        give_types(rows)
     named = ({n: v for n, v in row.items() if not n.startswith("_")} for row in rows)
     return {"format": chosen, "rows": rows, "columns": columns_of(named), "problems": problems}
 
@@ -219,24 +215,6 @@ def _delimiter(text: str) -> str:
         return cells > 1, is_even, cells
 
     return max(_DELIMITERS, key=fitness)
-
-
-def _give_types(rows: list[Json]) -> None:
-    """Turn the cells of each column into what all of them are; empty ones are null."""
-    for name in rows[0] if rows else ():
-        filled = [row[name] for row in rows if row[name] != ""]
-        # The key of a record is a text, whatever it looks like.
-        read = str if name == "_key" else _reading(filled)
-        for row in rows:
-            row[name] = None if row[name] == "" else read(row[name])
-
-
-def _reading(cells: list[str]) -> Callable[[str], Any]:
-    if cells and all(cell.lower() in _BOOLEANS for cell in cells):
-        return lambda cell: _BOOLEANS[cell.lower()]
-    if all(_INTEGER.fullmatch(cell) and abs(int(cell)) <= MAX_INTEGER for cell in cells):
-        return int
-    return float if all(map(_NUMBER.fullmatch, cells)) else str
 
 
 _READERS: dict[Format, Callable[[str], Iterator[Line]]] = {

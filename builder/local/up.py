@@ -24,6 +24,7 @@ from builder.local.kafka import launch_kafka, wait_for_kafka
 from builder.local.process import DidNotStart, wait_until
 from builder.local.progress import Failed, timed
 from builder.local.redis import start_redis
+from builder.queues import WITH_SPARK
 from runner.class_archive import ARCHIVE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,9 +33,6 @@ ROOT = Path(__file__).resolve().parents[2]
 # before it ended counts as healthy, and the waiting begins anew.
 LONGEST_WAIT = 30.0
 HEALTHY_AFTER = 60.0
-
-# The queues whose workers keep a Spark warm.
-WITH_SPARK = ("spark", "rehearsal")
 
 # How long workers may take to be there before people are told that they are not.
 WORKERS_START = 30.0
