@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up install test scenarios lint types client golden format lock
+.PHONY: help up install test scenarios faults lint types client golden format lock
 
 # The first Python of this machine that is new enough.
 PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11; do \
@@ -30,7 +30,7 @@ install: ## install what is missing, for work on Headrace too
 test: install ## every test: Python, frontend, browser
 	$(WITH_JAVA) $(PY) -m pytest -n 2 --dist loadfile tests/runner tests/builder tests/local
 	$(WITH_NODE) npm --prefix frontend test
-	$(WITH_JAVA) $(WITH_BROWSER) $(PY) -m pytest tests/e2e
+	$(WITH_JAVA) $(WITH_BROWSER) $(PY) -m pytest tests/e2e tests/faults
 
 lint: install ## style of Python and TypeScript
 	.venv/bin/ruff check
@@ -62,6 +62,9 @@ client: install ## write the API's description and the frontend's client anew
 scenarios: install ## deploy every scenario in both modes, kill each job half way, compare
 	$(WITH_JAVA) HEADRACE_SCENARIOS=all $(PY) -m pytest tests/runner/test_scenarios.py \
 		tests/runner/test_operators.py tests/runner/test_windows.py
+
+faults: install ## 20 faults, a minute each where something is stopped, under numbered input
+	$(WITH_JAVA) HEADRACE_FAULTS=20 HEADRACE_FAULT_SECONDS=60 $(PY) -m pytest -s tests/faults
 
 golden: install ## write the compiled programs of the golden tests anew, for review
 	HEADRACE_GOLDEN=1 $(PY) -m pytest tests/runner

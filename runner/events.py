@@ -12,6 +12,8 @@ Event = dict[str, Any]
 
 # A job that runs for months must not fill the disk: of its events the newest 16 to 32 MB stay.
 LIMIT = 16 * 2**20
+# The empty file by which a run that stands by says that only the checkpoints are missing.
+READY = "ready"
 _CHUNK = 4 * 2**20
 # First line of a file that another one preceded; readers never see it.
 _BEGIN = "begin"

@@ -1,10 +1,14 @@
 """The job process: `python -m runner.host <folder of the run>`, as `launch` starts it.
 
 It holds the checkpoints' lock, makes ready what the job needs of Kafka, makes the Spark session,
-runs the frozen `job.py` in it and says in `events.jsonl` what happens. That file's time of
-change is the heartbeat: while the job lives it is renewed at least every five seconds, by a
-`metrics` event or, where nothing is new, by a mere touch. It ends with `exit.json` and an exit
-code: 0 stopped as asked, 65 permanent, 75 the world's fault, else a crash.
+runs the frozen `job.py` in it and says in `events.jsonl` what happens. A run that stands by for
+another makes all ready first, says so with a file, and takes the lock as soon as the other lets
+go of it. Java holds the lock too, so nobody else has it before all of a job is gone.
+
+The time of change of `events.jsonl` is the heartbeat: while the job lives it is renewed at least
+every five seconds, by a `metrics` event or, where nothing is new, by a mere touch. The job ends
+with `exit.json` and an exit code: 0 stopped as asked, 65 permanent, 75 the world's fault, else a
+crash.
 """
 
 import contextlib
@@ -25,20 +29,24 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from runner.class_archive import java_options
-from runner.events import EventLog
+from runner.events import READY, EventLog
 from runner.graph import Graph, read_graph
 from runner.launch import IDENTITY, this_process
 from runner.metrics import Metrics, Offsets
 from runner.samples import ConsoleTopics, Output, Samples
 from runner.slots import slots
 from runner.spark_errors import Judged, causes, judge
-from runner.topics import NotReady, make_ready
+from runner.topics import NotReady, delete_internal, make_ready
 
 STOPPED, PERMANENT, WORLD, CRASH = 0, 65, 75, 1
 _CODES = {"permanent": PERMANENT, "world": WORLD, "crash": CRASH}
 
 # A job that was killed leaves a Java process behind that ends a moment later.
 LOCK_SECONDS = 20
+# How long a run waits, ready, for the one that it replaces.
+TAKE_OVER_SECONDS = 180
+# Beside the checkpoints.
+LOCK = "lock"
 # From SIGTERM to the end.
 STOP_SECONDS = 8
 BEAT_SECONDS = 5
@@ -98,13 +106,24 @@ class _Host:
     def live(self) -> None:
         """Run the job to its end; always raises _Ended."""
         threading.Thread(target=self._stop_when_asked, daemon=True).start()
+        checkpoints = Path(self.run["checkpoints"])
+        lock = _lock_of(checkpoints)
+        if not self.run.get("standby"):
+            self._hold(lock, LOCK_SECONDS)
+            self._begin_anew(checkpoints)
         self.state("starting", "Waiting for Kafka.")
-        lock = _locked(Path(self.run["checkpoints"]))
         partitions = self._topics()
         self._unless_stopped()
         self.state("starting", "Starting Spark.")
         self._start_spark(_slots(self.graph, self.run["segments"], partitions), lock)
         self._unless_stopped()
+        if self.run.get("standby"):
+            # Whoever started this one looks for the file, and then has the other stopped.
+            (self.folder / READY).touch()
+            self.state("starting", "Ready; waiting for the run that this one replaces.")
+            self._hold(lock, TAKE_OVER_SECONDS)
+            if self._begin_anew(checkpoints):
+                self._topics()
         self.state("starting", "Starting the queries.")
         console = self._console_topics()
         threads = [
@@ -114,6 +133,38 @@ class _Host:
         for thread in threads:
             thread.start()
         self._run_program()
+
+    def _hold(self, lock: int, seconds: float) -> None:
+        """Hold the checkpoints, when whoever does lets go of them."""
+        deadline = time.monotonic() + seconds
+        while True:
+            self._unless_stopped()
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            if time.monotonic() > deadline:
+                raise _Ended(
+                    WORLD, "Another process of this deployment still runs on its checkpoints."
+                )
+            time.sleep(0.02)
+
+    def _begin_anew(self, checkpoints: Path) -> bool:
+        """Where the run is to be fresh: forget checkpoints, and what stands between segments."""
+        if not self.run.get("fresh"):
+            return False
+        try:
+            delete_internal(self.run["topics"], self.run["connections"], self.run["name"])
+        except NotReady as trouble:
+            raise _Ended(WORLD, trouble.message, trouble.step) from None
+        # The topics first: checkpoints without them would only read on, topics without
+        # checkpoints would be read from their beginning.
+        for path in checkpoints.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != LOCK:
+                path.unlink()
+        self.log("Forgot the checkpoints and what stood in internal topics, as asked.")
+        return True
 
     def _topics(self) -> dict[str, int]:
         segments = self.run["segments"]
@@ -287,6 +338,7 @@ class _Host:
                 for topics in console:
                     topics.read()
             except NotReady as trouble:
+                self.metrics.ends_unknown()
                 if self.running and not away and not self.asked_to_stop.is_set():
                     self.state("running", f"{trouble.message} The job goes on when it does.")
                     away = True
@@ -390,22 +442,10 @@ def main(folder: Path) -> NoReturn:
     raise AssertionError("a job always says how it ended")
 
 
-def _locked(checkpoints: Path) -> int:
-    """The lock on the checkpoints, held until this process and its Java are gone."""
+def _lock_of(checkpoints: Path) -> int:
+    """The file whose lock says who may use the checkpoints, open and not yet locked."""
     checkpoints.mkdir(parents=True, exist_ok=True)
-    lock = os.open(checkpoints / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    deadline = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise _Ended(
-                    WORLD, "Another process of this deployment still runs on its checkpoints."
-                ) from None
-            time.sleep(0.2)
-        else:
-            return lock
+    return os.open(checkpoints / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def _slots(graph: Graph, segments: list[dict[str, Any]], partitions: dict[str, int]) -> int:

@@ -131,6 +131,11 @@ class Metrics:
         with self._lock:
             self._newer(offsets)
 
+    def ends_unknown(self) -> None:
+        """Take in that nobody tells where the topics end; lags are None until somebody does."""
+        with self._lock:
+            self._newest.clear()
+
     def _newer(self, offsets: Offsets) -> None:
         self._newest.update((k, v) for k, v in offsets.items() if v > self._newest.get(k, -1))
 
@@ -196,18 +201,21 @@ class Metrics:
             return None
         return sum(out[edge.from_] for edge in edges)
 
-    def _lag(self, segment: _Segment) -> Offsets:
-        """What is still to be read of each topic-partition.
+    def _lag(self, segment: _Segment) -> dict[str, int | None]:
+        """What is still to be read of each topic-partition, None where that is not known.
 
         Within a real-time batch Spark does not say where it stands, only how many rows it has
         read: what these leave over is spread as the new records are.
         """
-        behind = {k: max(self._newest.get(k, at) - at, 0) for k, at in segment.at.items()}
+        behind = {
+            k: max(self._newest[k] - at, 0) for k, at in segment.at.items() if k in self._newest
+        }
+        unknown = dict.fromkeys(segment.at.keys() - behind.keys())
         total = sum(behind.values())
         if not total or not segment.live_read:
-            return behind
+            return {**behind, **unknown}
         left = max(total - segment.live_read, 0)
-        return {k: round(n * left / total) for k, n in behind.items()}
+        return {**{k: round(n * left / total) for k, n in behind.items()}, **unknown}
 
     def _is_lookup(self, step: str) -> bool:
         known = self._graph.by_id.get(step)

@@ -1,6 +1,7 @@
 """What a job needs of Kafka before it starts: brokers that answer, topics that are there."""
 
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,6 +88,36 @@ def make_ready(
         known_size = there.get((topic["connection"], topic["topic"]), 0)
         read[topic["step"]] = max(known_size, sizes.get(topic["topic"], 0), 1)
     return read
+
+
+def delete_internal(topics: Iterable[Topic], connections: Connections, pipeline: str) -> None:
+    """Delete a pipeline's own topics between its segments, and wait until they are gone.
+
+    Those that the drawing names are kept: others may read them. Raises NotReady where
+    a broker does not answer, or keeps them.
+    """
+    between: dict[str, list[str]] = {}
+    for topic in topics:
+        is_own = topic.get("topic", "").startswith(f"headrace.{pipeline}.")
+        if topic["use"] == "internal" and is_own:
+            between.setdefault(topic["connection"], []).append(topic["topic"])
+    for name, named in between.items():
+        servers = str(connections[name]["bootstrap_servers"])
+        admin = AdminClient(client(servers))
+        known = _partitions(admin, name, servers)
+        if there := [topic for topic in named if topic in known]:
+            for done in admin.delete_topics(there, operation_timeout=SECONDS).values():
+                try:
+                    done.result(timeout=SECONDS + 1)
+                except KafkaException as error:
+                    if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                        message = f"The internal topics can't be deleted: {error.args[0].str()}"
+                        raise NotReady(message) from None
+        deadline = time.monotonic() + SECONDS
+        while set(named) & _partitions(admin, name, servers).keys():
+            if time.monotonic() > deadline:
+                raise NotReady(f"Kafka at {servers} has not yet deleted the internal topics.")
+            time.sleep(0.1)
 
 
 def client(servers: str) -> dict[str, Any]:

@@ -5,8 +5,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.headrace import Headrace
 
 # Settings are read as soon as Django is set up, which is before any fixture runs. A short
 # path, because the socket of Redis stands in it.
@@ -44,6 +48,18 @@ def redis_server() -> Iterator[str]:
     yield server.url
     server.process.terminate()
     server.process.wait(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def headrace(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Headrace"]:
+    """A whole Headrace, the same for all tests of a run."""
+    from tests.headrace import Headrace
+
+    running = Headrace(tmp_path_factory.mktemp("headrace") / "data")
+    running.data.mkdir(exist_ok=True)
+    running.start()
+    yield running
+    assert running.stop() == 0
 
 
 def pytest_unconfigure() -> None:

@@ -15,6 +15,7 @@ from kombu.exceptions import OperationalError
 from builder.access.activity import record
 from builder.access.permissions import require, visible_or_404
 from builder.connections.models import connections_for_runner
+from builder.deployments.fit import beginning_anew, fit
 from builder.deployments.models import Deployment, DeployRequest, Desired, State
 from builder.monitor.tell import tell_state
 from builder.pipelines.actions import freeze
@@ -111,6 +112,50 @@ def restart(user: User, deployment_id: UUID) -> Deployment:
     return deployment
 
 
+def rewind(user: User, deployment_id: UUID, begin: Any) -> Deployment:
+    """Want the same version to run from another place of its topics; it starts if it is stopped.
+
+    What its steps remember is forgotten, since it would count the rows read again twice.
+    """
+    with transaction.atomic():
+        deployment = _locked(user, deployment_id)
+        job = _compiled(deployment.graph, deployment.name, deployment.mode, begin)
+        _freeze(deployment, deployment.version, deployment.mode, begin, job)
+        deployment.fresh = True
+        _begin_anew(deployment)
+        record(user, "rewind", deployment, f"{user} rewound {deployment} to {_place(begin)}")
+    return deployment
+
+
+def roll_back(user: User, deployment_id: UUID) -> Deployment:
+    """Want the version to run again that ran before this one; its checkpoints are kept.
+
+    Raises Refused (409) where no other has run.
+    """
+    with transaction.atomic():
+        deployment = _locked(user, deployment_id)
+        others = deployment.runs.exclude(version=None).exclude(version=deployment.version)
+        before = others.exclude(running_at=None).select_related("version").first()
+        if before is None or before.version is None:
+            raise Refused(409, "No other version has run here; deploy one from the versions.")
+        deployed, name = deployment.version, deployment.name
+        job = _compiled(before.version.graph, name, deployment.mode, deployment.start)
+        _freeze(deployment, before.version, deployment.mode, deployment.start, job)
+        _begin_anew(deployment)
+        message = f"{user} rolled back from version {deployed.number} to {before.version.number}"
+        record(user, "roll_back", deployment, message)
+    return deployment
+
+
+def fit_of(user: User, deployment_id: UUID, version: int | None) -> dict[str, Any]:
+    """Which segments of a version, or of the draft, would go on from the checkpoints there are."""
+    deployment = visible_or_404(user, Deployment.objects.all(), pk=deployment_id)
+    pipeline = deployment.pipeline
+    chosen = version and visible_or_404(user, pipeline.versions.all(), number=version)
+    graph = chosen.graph if chosen else pipeline.graph
+    return fit(deployment, _compiled(graph, deployment.name, deployment.mode, deployment.start))
+
+
 def forget_deployments_of(sender: type[Pipeline], instance: Pipeline, **_: Any) -> None:
     """Let go of a pipeline's stopped deployments and their files, before it is deleted.
 
@@ -183,23 +228,14 @@ def _want(
         .first()
     )
     made = deployment is None
-    frozen = {
-        "version": version,
-        "mode": mode,
-        "start": start,
-        "name": name,
-        "graph": version.graph,
-        "script": job.script,
-        "segments": [segment.as_json() for segment in job.segments],
-        "topics": [dict(topic) for topic in job.topics],
-        "conf": dict(job.conf),
-    }
     if deployment is None:
         deployment = Deployment(pipeline=pipeline, environment=environment, generation=0)
-    elif _is_wanted_already(deployment, frozen, state):
+    before = _frozen(deployment)
+    anew = [] if state == "fresh" else beginning_anew(deployment, job)
+    deployment.name = name
+    _freeze(deployment, version, mode, start, job)
+    if not made and _is_wanted_already(deployment, before, state):
         return deployment, False
-    for field, value in frozen.items():
-        setattr(deployment, field, value)
     deployment.fresh = state == "fresh" or deployment.fresh
     tests = pipeline.tests_of(version.hash)
     deployment.tests = dict(tests)
@@ -207,6 +243,8 @@ def _want(
         deployment.save()
     _begin_anew(deployment)
     kept = ", starting fresh" if state == "fresh" else ""
+    if anew:
+        kept = f"; what {', '.join(anew)} remembered does not fit it and begins anew"
     message = f"{user} deployed version {version.number}{kept}{_although(tests)}"
     record(user, "deploy", deployment, message)
     return deployment, made
@@ -226,14 +264,40 @@ def _although(tests: Tests) -> str:
     return f", although {' and '.join(objections)}" if objections else ""
 
 
-def _is_wanted_already(deployment: Deployment, frozen: dict[str, Any], state: str) -> bool:
+def _freeze(deployment: Deployment, version: Version, mode: str, start: Any, job: Job) -> None:
+    """Note on the deployment (unsaved) exactly what is to run."""
+    deployment.version = version
+    deployment.mode = mode
+    deployment.start = start
+    deployment.graph = version.graph
+    deployment.script = job.script
+    deployment.segments = [segment.as_json() for segment in job.segments]
+    deployment.topics = [dict(topic) for topic in job.topics]
+    deployment.conf = dict(job.conf)
+
+
+def _frozen(deployment: Deployment) -> list[Any]:
+    return [
+        deployment.version_id, deployment.mode, deployment.start, deployment.script,
+        deployment.segments, deployment.topics, deployment.conf,
+    ]  # fmt: skip
+
+
+def _is_wanted_already(deployment: Deployment, before: list[Any], state: str) -> bool:
     """Whether a second click asks for what the first one has already got."""
     return (
         deployment.desired == Desired.RUNNING
         and deployment.state != State.FAILED
-        and all(getattr(deployment, field) == value for field, value in frozen.items())
+        and _frozen(deployment) == before
         and (state == "keep" or deployment.fresh)
     )
+
+
+def _place(begin: Any) -> str:
+    """Where sources begin, as the end of a sentence."""
+    if isinstance(begin, str):
+        return {"earliest": "the earliest rows", "latest": "the end"}[begin]
+    return str(begin.get("timestamp") or "given offsets")
 
 
 def _begin_anew(deployment: Deployment) -> None:
@@ -242,7 +306,9 @@ def _begin_anew(deployment: Deployment) -> None:
     deployment.failures = 0
     deployment.retry_at = None
     deployment.missing_topics = []
-    message = PENDING if not deployment.live_run() else "Stopping the run that this one replaces."
+    message = (
+        PENDING if not deployment.live_run() else "Making ready; what runs goes on until then."
+    )
     _set_state(deployment, State.PENDING, message)
 
 

@@ -87,6 +87,8 @@ class TestsOut(Schema):
 
 class RunOut(Schema):
     epoch: int
+    version: int | None = Field(description="null where it ran before that was noted")
+    standby: bool = Field(description="Ready, and waits for the run that it replaces to end")
     state: State
     message: str
     started_at: datetime
@@ -118,6 +120,24 @@ class DeploymentNew(Body):
     mode: Literal["auto", "real_time", "micro_batch"] = "auto"
     state: Literal["keep", "fresh"] = "keep"
     comment: str = Field("", max_length=500)
+
+
+class Rewind(Body):
+    start: Start = Field(description="Where the sources begin to read")
+
+
+class SegmentFit(Schema):
+    id: str
+    mode: Literal["real_time", "micro_batch"]
+    checkpoint: str
+    goes_on: bool
+    message: str
+
+
+class Fit(Schema):
+    fits: bool = Field(description="Whether every segment goes on from where it is")
+    segments: list[SegmentFit]
+    left: list[str] = Field(description="Checkpoints that nothing would use any more")
 
 
 class PointStep(Schema):
@@ -186,18 +206,13 @@ def create_deployment(
     422 with `problems` where the graph is not sound. Repeating a request with the same
     `Idempotency-Key` is harmless.
     """
-    start = (
-        body.start
-        if body.start is None or isinstance(body.start, str)
-        else (body.start.model_dump(mode="json"))
-    )
     deployment, made = actions.deploy(
         request.auth,
         body.pipeline,
         version=body.version,
         environment=body.environment,
         mode=body.mode,
-        start=start,
+        start=_plain(body.start),
         state=body.state,
         comment=body.comment,
         key=key,
@@ -249,6 +264,47 @@ def restart_deployment(request: Request, deployment_id: UUID) -> Any:
     return describe_whole(_one(request, deployment_id))
 
 
+@router.post(
+    "/deployments/{uuid:deployment_id}/rewind",
+    response=DeploymentOut,
+    by_alias=True,
+    summary="Rewind",
+)
+def rewind_deployment(request: Request, deployment_id: UUID, body: Rewind) -> Any:
+    """Have it read from another place; what its steps remember is forgotten."""
+    actions.rewind(request.auth, deployment_id, _plain(body.start))
+    return describe_whole(_one(request, deployment_id))
+
+
+@router.post(
+    "/deployments/{uuid:deployment_id}/roll-back",
+    response=DeploymentOut,
+    by_alias=True,
+    summary="Roll back",
+)
+def roll_back_deployment(request: Request, deployment_id: UUID) -> Any:
+    """Run the version again that ran before; 409 where no other has."""
+    actions.roll_back(request.auth, deployment_id)
+    return describe_whole(_one(request, deployment_id))
+
+
+@router.get(
+    "/deployments/{uuid:deployment_id}/fit",
+    response=Fit,
+    summary="Does an edit fit the state that is there",
+)
+def get_fit(
+    request: Request,
+    deployment_id: UUID,
+    version: int | None = Query(None, ge=1, description="The draft where left out"),
+) -> Any:
+    """Say which segments of a version or the draft would go on from their checkpoints.
+
+    422 with `problems` where the graph is not sound.
+    """
+    return actions.fit_of(request.auth, deployment_id, version)
+
+
 @router.get(
     "/deployments/{uuid:deployment_id}/metrics",
     response=Points,
@@ -291,6 +347,10 @@ def list_activity(request: Request, deployment_id: UUID, page: Query[Page]) -> A
     found = page.of(Activity.objects.filter(subject_id=deployment.pk).select_related("user"))
     found["items"] = [activity.as_json(a) for a in found["items"]]
     return found
+
+
+def _plain(start: Any) -> Any:
+    return start if start is None or isinstance(start, str) else start.model_dump(mode="json")
 
 
 def _tail(path: Path, most: int) -> tuple[list[str], bool]:

@@ -48,12 +48,14 @@ def describe_whole(deployment: Deployment) -> Json:
         "runs": [
             {
                 "epoch": run.epoch,
+                "version": run.version and run.version.number,
+                "standby": run.standby,
                 "state": run.state,
                 "message": run.message,
                 "started_at": run.started_at.isoformat(),
                 "ended_at": run.ended_at and run.ended_at.isoformat(),
                 "tests": run.tests,
             }
-            for run in deployment.runs.all()[:50]
+            for run in deployment.runs.select_related("version")[:50]
         ],
     }

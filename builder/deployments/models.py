@@ -87,16 +87,24 @@ class Deployment(models.Model):
         return float((self.metrics or {}).get("rate", 0.0))
 
     def live_run(self) -> "Run | None":
-        return self.runs.filter(ended_at=None).first()
+        """The run that may process rows now."""
+        return self.runs.filter(ended_at=None, standby=False).first()
+
+    def standby_run(self) -> "Run | None":
+        """The run that waits, ready, for the live one to end."""
+        return self.runs.filter(ended_at=None, standby=True).first()
 
 
 class Run(models.Model):
-    """One process attempt of a deployment. Without `ended_at` it is live."""
+    """One process attempt of a deployment. Without `ended_at` it is live, or stands by."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     deployment = models.ForeignKey(Deployment, models.CASCADE, related_name="runs")
     epoch = models.PositiveIntegerField()
     generation = models.PositiveIntegerField()
+    version = models.ForeignKey(Version, models.SET_NULL, null=True, related_name="+")
+    # It replaces another: its Spark stands, and it waits until the other has let go.
+    standby = models.BooleanField(default=False)
 
     # Which process it is: a pid alone may be another's after a while, or after a reboot.
     boot_id = models.CharField(max_length=36, blank=True)
@@ -111,6 +119,13 @@ class Run(models.Model):
     stop_asked_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     heartbeat = models.DateTimeField(null=True)
+    # When its process last gave a sign of life, and when its rows last moved on: seconds of the
+    # machine's monotonic clock, which no change of the time of day moves. What was seen then
+    # stands beside them.
+    sign_at = models.FloatField(null=True)
+    sign = models.BigIntegerField(null=True)
+    moved_at = models.FloatField(null=True)
+    position = models.JSONField(null=True)
 
     # How far its events are read, and what earlier runs had counted when it began.
     events_offset = models.PositiveBigIntegerField(default=0)
@@ -124,8 +139,13 @@ class Run(models.Model):
             models.UniqueConstraint(fields=("deployment", "epoch"), name="one_run_per_epoch"),
             models.UniqueConstraint(
                 fields=("deployment",),
-                condition=models.Q(ended_at=None),
+                condition=models.Q(ended_at=None, standby=False),
                 name="one_live_run_per_deployment",
+            ),
+            models.UniqueConstraint(
+                fields=("deployment",),
+                condition=models.Q(ended_at=None, standby=True),
+                name="one_standby_run_per_deployment",
             ),
         )
 

@@ -1,23 +1,16 @@
 """The process of a run: its folder, its start, and whether it is still the same process."""
 
-import fcntl
 import json
 import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
 
 from builder.connections.models import connections_for_runner
-from builder.deployments.models import Deployment, Run
+from builder.deployments.models import Run
 from runner import launch as launcher
+from runner.events import READY
 from runner.jars import spark_jars
-
-
-class CheckpointsInUse(Exception):
-    """A process holds the checkpoints; they can't be deleted under it."""
 
 
 def write_folder(run: Run) -> None:
@@ -31,6 +24,8 @@ def write_folder(run: Run) -> None:
         "run": str(run.id),
         "name": deployment.name,
         "epoch": run.epoch,
+        "standby": run.standby,
+        "fresh": deployment.fresh,
         "graph": deployment.graph,
         "segments": deployment.segments,
         "topics": deployment.topics,
@@ -76,6 +71,19 @@ def is_alive(run: Run) -> bool:
     return run.pid is not None and launcher.is_alive(_process(run))
 
 
+def is_ready(run: Run) -> bool:
+    """Whether a run that stands by has all it needs but the checkpoints."""
+    return (run.folder / READY).exists()
+
+
+def sign_of_life(run: Run) -> int | None:
+    """What changes every few seconds while the run's process is well; None before it began."""
+    try:
+        return (run.folder / "events.jsonl").stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
+
+
 def ask_to_stop(run: Run) -> None:
     """Ask the process to stop cleanly; it takes its time."""
     launcher.stop(_process(run))
@@ -93,28 +101,6 @@ def exit_of(run: Run) -> dict[str, object] | None:
         return said
     except (FileNotFoundError, json.JSONDecodeError):
         return None
-
-
-def clear_checkpoints(deployment: Deployment) -> None:
-    """Delete a deployment's checkpoints. Raises CheckpointsInUse while a process holds them."""
-    folder = deployment.folder / "checkpoints"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _held(folder / "lock"):
-        for path in folder.iterdir():
-            if path.is_dir():
-                shutil.rmtree(path)
-            elif path.name != "lock":
-                path.unlink()
-
-
-@contextmanager
-def _held(lock: Path) -> Iterator[None]:
-    with os.fdopen(os.open(lock, os.O_CREAT | os.O_RDWR, 0o600), "r+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CheckpointsInUse from None
-        yield
 
 
 def _write(path: Path, text: str) -> None:

@@ -5,12 +5,13 @@ is read from the database and the process table, never remembered.
 """
 
 import random
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from builder.access.activity import record
@@ -21,6 +22,12 @@ from builder.monitor.follow import counts, follow_run, quiet
 from builder.monitor.tell import tell_state
 
 STARTING = timedelta(seconds=180)
+# How long the run that is replaced goes on while the next one makes ready.
+STANDING_BY = timedelta(seconds=60)
+# Seconds without a sign of life from a process, and with rows that wait and none that move.
+SILENT = 60.0
+STALLED = 300.0
+NOT_MOVING = f"Rows wait, and none was taken for {STALLED / 60:.0f} minutes."
 STOPPING = timedelta(seconds=60)
 HEALTHY = timedelta(minutes=10)
 MISSING_TOPIC = timedelta(seconds=3)
@@ -32,6 +39,14 @@ SETTLED = timedelta(seconds=10)
 STOPPED_AS_ASKED, PERMANENT, TRY_AGAIN = 0, 65, 75
 # More than any reconciliation takes: stop, end, look, make, start.
 MOST_STEPS = 6
+
+
+def unsettled() -> list[UUID]:
+    """The deployments to look after: those that run, or should run and may."""
+    at_rest = Q(desired=Desired.STOPPED, state=State.STOPPED) | Q(state=State.FAILED)
+    live = Q(runs__isnull=False, runs__ended_at=None)
+    found = Deployment.objects.filter(~at_rest | live).distinct()
+    return list(found.values_list("id", flat=True))
 
 
 def reconcile(deployment_id: UUID | str) -> None:
@@ -50,6 +65,8 @@ def _take_a_step(deployment_id: UUID | str) -> bool:
     if run is not None:
         follow_run(run)
         return _locked(deployment_id, _look_after)
+    if deployment.standby_run() is not None:
+        return _locked(deployment_id, _succeed)
     if not _is_due(deployment):
         return _locked(deployment_id, _settle)
     # The broker is asked before the lock is taken, since it may let us wait.
@@ -97,19 +114,124 @@ def _look_after(deployment: Deployment) -> bool:
         run.save()
     if not process.is_alive(run):
         return _end(deployment, run, now)
-    is_wanted = deployment.desired == Desired.RUNNING and run.generation == deployment.generation
-    if not is_wanted:
-        reason = "asked to" if deployment.desired == Desired.STOPPED else "to be replaced"
-        return _stop(deployment, run, now, f"Stopping, as {reason}; finishing what is under way.")
+    if not _is_wanted(deployment, run):
+        return _let_go(deployment, run, now)
     if run.stop_asked_at is not None:
         return _stop(deployment, run, now, run.message)
     if run.running_at is None and now - run.started_at > STARTING:
         seconds = int(STARTING.total_seconds())
         return _stop(deployment, run, now, f"It did not start within {seconds} seconds.")
+    if run.running_at and (said := _is_stuck(deployment, run, time.monotonic())):
+        run.message = said
+        run.stop_asked_at = now
+        run.save()
+        process.kill(run)
+        record(None, "kill", deployment, f"Run {run.epoch} was ended: {said}")
+        return False
     if deployment.failures and run.running_at and now - run.running_at > HEALTHY:
         deployment.failures = 0
         deployment.save()
     return False
+
+
+def _is_wanted(deployment: Deployment, run: Run) -> bool:
+    return deployment.desired == Desired.RUNNING and run.generation == deployment.generation
+
+
+def _is_stuck(deployment: Deployment, run: Run, now: float) -> str | None:
+    """Why a process that lives must be ended, in a sentence. Notes and tells what it sees."""
+    sign = process.sign_of_life(run)
+    if sign != run.sign or run.sign_at is None:
+        run.sign, run.sign_at = sign, now
+        run.save(update_fields=("sign", "sign_at"))
+    elif now - run.sign_at > SILENT:
+        return f"It gave no sign of life for {int(SILENT)} seconds."
+    if run.moved_at is None or now - run.moved_at <= STALLED:
+        if deployment.message == NOT_MOVING:
+            _set(deployment, State.RUNNING, run.message)
+        return None
+    if all(segment["mode"] == "real_time" for segment in deployment.segments):
+        return NOT_MOVING
+    # A micro-batch may rightly take long, and to begin it anew would only take longer.
+    if deployment.message != NOT_MOVING:
+        _set(deployment, State.RUNNING, NOT_MOVING)
+        record(None, "stall", deployment, f"Run {run.epoch}: {NOT_MOVING}")
+    return None
+
+
+def _let_go(deployment: Deployment, run: Run, now: datetime) -> bool:
+    """Have a run that is not wanted any more stop, as soon as what replaces it is ready."""
+    if deployment.desired == Desired.STOPPED:
+        _dismiss(deployment, now)
+        message = "Stopping, as asked to; finishing what is under way."
+        return _stop(deployment, run, now, message)
+    if run.stop_asked_at is None and run.running_at and not _has_successor(deployment, run, now):
+        return False
+    message = "Stopping, as to be replaced; finishing what is under way."
+    return _stop(deployment, run, now, message)
+
+
+def _has_successor(deployment: Deployment, run: Run, now: datetime) -> bool:
+    """Whether the run that replaces this one is ready to, or will never be."""
+    standby = deployment.standby_run()
+    if standby is not None and standby.generation != deployment.generation:
+        _dismiss(deployment, now)
+        standby = None
+    if standby is None:
+        standby = _new_run(deployment, now, standby=True)
+    standby.deployment = deployment
+    if standby.pid is None:
+        if not process.adopt(standby):
+            try:
+                process.write_folder(standby)
+                process.start(standby)
+            except OSError as error:
+                _close(standby, State.FAILED, f"Its process could not be started: {error}", now)
+                return True
+            message = f"Making ready; run {run.epoch} goes on until then."
+            _set(deployment, State.STARTING, message)
+        standby.save()
+        return False
+    if not process.is_alive(standby):
+        standby.exit = process.exit_of(standby)
+        _close(standby, State.FAILED, str((standby.exit or {}).get("message") or ""), now)
+        # The next attempt, after the old run has ended, says what is wrong.
+        return True
+    return process.is_ready(standby) or now - standby.started_at > STANDING_BY
+
+
+def _dismiss(deployment: Deployment, now: datetime) -> None:
+    """End the run that stands by, which is not wanted any more."""
+    standby = deployment.standby_run()
+    if standby is None:
+        return
+    standby.deployment = deployment
+    if standby.pid is None:
+        process.adopt(standby)
+    if standby.pid is not None:
+        process.kill(standby)
+    _close(standby, State.STOPPED, "Not needed any more.", now)
+
+
+def _succeed(deployment: Deployment) -> bool:
+    """Make the run that stood by the live one: the one before has ended."""
+    standby = deployment.standby_run()
+    if standby is None or deployment.live_run() is not None:
+        return True
+    now = timezone.now()
+    if not _is_wanted(deployment, standby):
+        _dismiss(deployment, now)
+        return True
+    if deployment.fresh:
+        deployment.metrics = None
+        deployment.samples = {}
+    standby.standby = False
+    standby.started_at = now
+    standby.counts_before = counts(deployment)
+    standby.save()
+    _set(deployment, State.STARTING, "Taking over from the run that it replaces.")
+    record(None, "run", deployment, f"Run {standby.epoch} takes over")
+    return True
 
 
 def _start(deployment: Deployment, run: Run, now: datetime) -> bool:
@@ -117,13 +239,6 @@ def _start(deployment: Deployment, run: Run, now: datetime) -> bool:
     if deployment.desired != Desired.RUNNING or run.generation != deployment.generation:
         _close(run, State.STOPPED, "Not needed any more.", now)
         return True
-    if deployment.fresh:
-        try:
-            process.clear_checkpoints(deployment)
-        except process.CheckpointsInUse:
-            _set(deployment, State.PENDING, "An earlier process still holds the checkpoints.")
-            return False
-        deployment.fresh = False
     try:
         process.write_folder(run)
         process.start(run)
@@ -157,12 +272,11 @@ def _end(deployment: Deployment, run: Run, now: datetime) -> bool:
     said = run.exit or {}
     code = said.get("code")
     message = str(said.get("message") or "")
-    is_wanted = deployment.desired == Desired.RUNNING and run.generation == deployment.generation
-    if not is_wanted:
+    if not _is_wanted(deployment, run):
         _close(run, State.STOPPED, run.message if run.stop_asked_at else message, now)
         quiet(deployment, now)
         return True
-    too_slow = run.message if run.stop_asked_at else ""
+    ended_here = run.message if run.stop_asked_at else ""
     if code == PERMANENT:
         _close(run, State.FAILED, message, now)
         quiet(deployment, now)
@@ -177,12 +291,12 @@ def _end(deployment: Deployment, run: Run, now: datetime) -> bool:
         _back(deployment, now + wait, message, said.get("step"))
         return False
     ran = now - run.running_at if run.running_at else timedelta(0)
-    if code == STOPPED_AS_ASKED and not too_slow and ran > SETTLED:
+    if code == STOPPED_AS_ASKED and not ended_here and ran > SETTLED:
         _close(run, State.STOPPED, "Stopped from outside.", now)
         quiet(deployment, now)
         _set(deployment, State.PENDING, "It was stopped from outside; starting it again.")
         return True
-    return _restart(deployment, run, now, too_slow or message or _crash(run, code))
+    return _restart(deployment, run, now, ended_here or message or _crash(run, code))
 
 
 def _restart(deployment: Deployment, run: Run, now: datetime, message: str) -> bool:
@@ -235,24 +349,29 @@ def _make_run(deployment: Deployment) -> bool:
     in between, the run is there to be found."""
     if not _is_due(deployment) or deployment.live_run() is not None:
         return False
-    now = timezone.now()
-    last = deployment.runs.aggregate(last=Max("epoch"))["last"] or 0
     if deployment.fresh:
         deployment.metrics = None
         deployment.samples = {}
-    run = Run.objects.create(
-        deployment=deployment,
-        epoch=last + 1,
-        generation=deployment.generation,
-        started_at=now,
-        counts_before=counts(deployment),
-        tests=deployment.tests,
-    )
+    run = _new_run(deployment, timezone.now(), standby=False)
     deployment.retry_at = None
     deployment.missing_topics = []
     _set(deployment, State.STARTING, "Starting Spark.")
     record(None, "run", deployment, f"Run {run.epoch} starts")
     return True
+
+
+def _new_run(deployment: Deployment, now: datetime, *, standby: bool) -> Run:
+    last = deployment.runs.aggregate(last=Max("epoch"))["last"] or 0
+    return Run.objects.create(
+        deployment=deployment,
+        epoch=last + 1,
+        generation=deployment.generation,
+        version=deployment.version,
+        standby=standby,
+        started_at=now,
+        counts_before=counts(deployment),
+        tests=deployment.tests,
+    )
 
 
 # --- Saying so

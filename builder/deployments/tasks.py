@@ -6,12 +6,12 @@ from uuid import UUID
 
 from celery import shared_task
 from django.conf import settings
-from django.db.models import Q
 
 from builder.connections.kafka import Unreachable, delete_topics
 from builder.connections.models import Connection
-from builder.deployments.models import Deployment, Desired, State
+from builder.deployments.models import Deployment
 from builder.deployments.reconcile import reconcile as reconcile_deployment
+from builder.deployments.reconcile import unsettled
 
 log = logging.getLogger(__name__)
 
@@ -24,13 +24,8 @@ def reconcile(deployment_id: str) -> None:
 
 @shared_task
 def reconcile_all() -> None:
-    """Look after every deployment that runs, or should run and may."""
-    at_rest = Q(desired=Desired.STOPPED, state=State.STOPPED) | Q(state=State.FAILED)
-    for id_ in (
-        Deployment.objects.filter(~at_rest | Q(runs__isnull=False, runs__ended_at=None))
-        .distinct()
-        .values_list("id", flat=True)
-    ):
+    """Have every deployment looked after that runs, or should run and may."""
+    for id_ in unsettled():
         reconcile.apply_async((str(id_),), expires=10)
 
 

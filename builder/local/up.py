@@ -101,9 +101,22 @@ class Up:
         if kafka:
             with timed(f"Kafka serves at {kafka.url}"):
                 wait_for_kafka(kafka, self.data)
-        control = ["worker", "--queues", "control", "--concurrency", "2", "--beat"]
-        control += ["--schedule", str(self.data / "beat"), "--hostname", "control@%h"]
+        control = [
+            "worker",
+            "--queues",
+            "control",
+            "--concurrency",
+            "2",
+            "--hostname",
+            "control@%h",
+        ]
         self._keep("control worker", [*self._celery(), *control])
+        # By itself, since a worker does not start again a beat of its own that dies.
+        beat = ["beat", "--schedule", str(self.data / "beat"), "--pidfile", ""]
+        self._keep("beat", [*self._celery(), *beat])
+        # What must be so even without Redis: deployments that should run, run.
+        manage = [sys.executable, str(ROOT / "manage.py")]
+        self._keep("supervisor", [*manage, "supervise", "--every", "10"])
         # Somebody else's broker is fed only when they say so.
         if (self.env.get("HEADRACE_DEMO") or ("1" if kafka else "0")) != "0":
             feed = [sys.executable, "-m", "builder.local.demo_feed", self.env["HEADRACE_KAFKA"]]

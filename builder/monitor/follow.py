@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -137,6 +138,8 @@ def _take_state(deployment: Deployment, run: Run, event: Json) -> list[Json]:
     deployment.step = event.get("step")
     if run.state == State.RUNNING:
         deployment.missing_topics = []
+        # Only now is it certain that what was there before is forgotten.
+        deployment.fresh = False
     about = {"desired": deployment.desired, "missing_topics": deployment.missing_topics}
     return [{**event, "message": run.message, **about}]
 
@@ -154,6 +157,7 @@ def _merged(metrics: Json | None, event: Json) -> Json:
 
 def _take_metrics(deployment: Deployment, run: Run, event: Json) -> None:
     """Add what earlier runs had counted, so that counts go on after a restart."""
+    _note_movement(run, event["segments"], time.monotonic())
     before = run.counts_before
     known = (deployment.metrics or {}).get("steps", {})
     steps = {}
@@ -173,6 +177,17 @@ def _take_metrics(deployment: Deployment, run: Run, event: Json) -> None:
         "segments": event["segments"],
     }
     _keep_point(deployment, datetime.fromisoformat(event["at"]))
+
+
+def _note_movement(run: Run, segments: Json, now: float) -> None:
+    """Note when the rows of a run last moved on, or that none wait."""
+    position = {id_: s.get("position") for id_, s in segments.items()}
+    waiting = any(n for s in segments.values() for n in (s.get("lag") or {}).values())
+    if not waiting:
+        run.moved_at = None
+    elif run.moved_at is None or position != run.position or run.moved_at > now:
+        run.moved_at = now
+    run.position = position
 
 
 def _sum(now: int | None, earlier: int | None) -> int | None:
@@ -213,5 +228,6 @@ def _take_problem(deployment: Deployment, event: Json) -> None:
 
 
 def live_runs() -> list[Run]:
-    """The runs that have not ended as far as we know."""
-    return list(Run.objects.filter(ended_at=None).select_related("deployment"))
+    """The runs that may process rows now, as far as we know."""
+    live = Run.objects.filter(ended_at=None, standby=False)
+    return list(live.select_related("deployment"))

@@ -36,7 +36,7 @@ from typing import Any
 import requests
 
 from tests.bench.workloads import columns, step
-from tests.e2e.conftest import Headrace
+from tests.headrace import Headrace
 
 CONNECTIONS = {"local": {"type": "kafka", "bootstrap_servers": "127.0.0.1:9"}}
 # Milliseconds, by number of steps.

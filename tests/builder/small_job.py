@@ -11,9 +11,10 @@ from pathlib import Path
 from runner import launch as launcher
 
 PRELUDE = """
-import json, os, signal, sys, time, pathlib
+import fcntl, json, os, signal, sys, time, pathlib
 
 folder = pathlib.Path(sys.argv[2])
+about = json.loads((folder / "run.json").read_text())
 
 def say(**event):
     with (folder / "events.jsonl").open("a") as file:
@@ -28,11 +29,19 @@ def exit(code, message="", step=None):
 def running():
     say(type="state", state="running", message="Reading lines.", step=None)
 
+def hold():
+    lock = os.open(pathlib.Path(about["checkpoints"]) / "lock", os.O_RDWR | os.O_CREAT)
+    if about["standby"]:
+        (folder / "ready").touch()
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
 def until_stopped():
     signal.signal(signal.SIGTERM, lambda *_: exit(0, "Stopped as asked."))
     while True:
         time.sleep(0.05)
 
+held = hold()
 """
 
 

@@ -118,6 +118,80 @@ def test_where_to_start(start: Any, says: str, api: Any, pipeline: Any) -> None:
     assert row.fresh
 
 
+def test_rewinding_begins_elsewhere_and_afresh(api: Any, pipeline: Any) -> None:
+    made = api.post("/deployments", {"pipeline": pipeline["id"]}, 201)
+    api.post(f"/deployments/{made['id']}/stop")
+    for start, says, told in (
+        ("latest", '"startingOffsets", "latest"', "the end"),
+        ({"timestamp": "2026-01-01T00:00:00Z"}, "1767225600000", "2026-01-01T00:00:00Z"),
+    ):
+        found = api.post(f"/deployments/{made['id']}/rewind", {"start": start})
+        assert (found["desired"], found["version"]) == ("running", 1)
+        row = Deployment.objects.get()
+        assert row.fresh
+        assert says in row.script.replace("\n", " ")
+        assert told in Activity.objects.filter(verb="rewind").first().message  # type: ignore[union-attr]
+    assert row.generation == 3
+    api.post(f"/deployments/{made['id']}/rewind", {}, 422)
+    api.post(f"/deployments/{made['id']}/rewind", {"start": "soon"}, 422)
+    assert Deployment.objects.get().generation == 3
+
+
+def test_rolling_back_runs_what_ran_before(api: Any, pipeline: Any, word_count: Any) -> None:
+    made = api.post("/deployments", {"pipeline": pipeline["id"]}, 201)
+    api.post(f"/deployments/{made['id']}/roll-back", {}, 409)
+
+    def ran() -> None:
+        row = Deployment.objects.get()
+        now = timezone.now()
+        row.runs.create(
+            epoch=row.runs.count() + 1, generation=row.generation, version=row.version,
+            started_at=now, running_at=now, ended_at=now,
+        )  # fmt: skip
+
+    ran()
+    word_count["steps"][2]["config"]["condition"] = "word <> 'a'"
+    api.put(f"/pipelines/{pipeline['id']}", {"revision": 1, "graph": word_count})
+    assert api.post("/deployments", {"pipeline": pipeline["id"]})["version"] == 2
+    ran()
+    back = api.post(f"/deployments/{made['id']}/roll-back")
+    assert (back["version"], back["graph"], back["desired"]) == (1, pipeline["graph"], "running")
+    assert [run["version"] for run in back["runs"]] == [2, 1]
+    assert not Deployment.objects.get().fresh
+    ran()
+    assert api.post(f"/deployments/{made['id']}/roll-back")["version"] == 2
+
+
+def test_whether_an_edit_fits_the_state_is_said_before(
+    api: Any, pipeline: Any, word_count: Any
+) -> None:
+    made = api.post("/deployments", {"pipeline": pipeline["id"]}, 201)
+    path = f"/deployments/{made['id']}/fit"
+    (new,) = api.get(path)["segments"]
+    assert (new["goes_on"], new["message"].split(":")[0]) == (False, "It is new here")
+    folder = Deployment.objects.get().folder / "checkpoints"
+    (folder / new["checkpoint"]).mkdir(parents=True)
+    found = api.get(path)
+    assert (found["fits"], found["left"]) == (True, [])
+
+    word_count["steps"][2]["config"]["condition"] = "word <> 'a'"
+    draft = {"revision": 1, "graph": word_count}
+    draft = api.put(f"/pipelines/{pipeline['id']}", draft)
+    assert api.get(path)["fits"], "a filter is no state"
+    counts = next(s for s in word_count["steps"] if s["type"] == "aggregate")
+    counts["config"]["aggregations"].append({"name": "most", "function": "max",
+                                             "expression": "word"})  # fmt: skip
+    api.put(f"/pipelines/{pipeline['id']}", {"revision": draft["revision"], "graph": word_count})
+    found = api.get(path)
+    (changed,) = found["segments"]
+    assert (found["fits"], found["left"]) == (False, [new["checkpoint"]])
+    assert counts["id"] in changed["message"]
+    assert api.get(f"{path}?version=1")["fits"]
+    api.get(f"{path}?version=9", 404)
+    api.post("/deployments", {"pipeline": pipeline["id"]})
+    assert "begins anew" in Activity.objects.filter(verb="deploy").first().message  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize(
     "start", ["newest", {"timestamp": "soon"}, {"offsets": {"t": {"x": 1}}}, 3]
 )

@@ -69,6 +69,18 @@ def until(deployment: Deployment, state: str, seconds: float = 10) -> Deployment
     raise AssertionError(f"{deployment.state} ({deployment.message}), not {state}")
 
 
+def until_true(deployment: Deployment, holds: Callable[[], bool], seconds: float = 10) -> bool:
+    """Reconcile until this holds; answers whether it did."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        reconcile(deployment.pk)
+        deployment.refresh_from_db()
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False
+
+
 def wait_dead(run: Run) -> None:
     deadline = time.monotonic() + 10
     while process.is_alive(run):
@@ -242,18 +254,130 @@ def test_a_broker_that_is_away_costs_no_process(want: Any, processes: list[int])
     assert deployment.retry_at <= timezone.now() + timedelta(seconds=6)
 
 
-def test_replacing_stops_the_old_run_first(want: Any, admin: User, processes: list[int]) -> None:
+def test_the_run_that_replaces_makes_ready_before_the_old_one_stops(
+    want: Any, admin: User, processes: list[int]
+) -> None:
     deployment = want("running(); until_stopped()")
     until(deployment, "running")
-    first = Run.objects.get()
+    old = Run.objects.get()
+    actions.restart(admin, deployment.pk)
+    reconcile(deployment.pk)
+    new = Run.objects.get(standby=True)
+    assert len(processes) == 2
+    assert process.is_alive(old)
+    until(deployment, "running")
+    old.refresh_from_db()
+    new.refresh_from_db()
+    assert (old.state, old.exit["code"]) == ("stopped", 0)
+    assert (deployment.live_run(), deployment.standby_run()) == (new, None)
+    assert new.started_at >= old.ended_at
+    assert process.is_alive(new)
+    assert len(processes) == 2
+    assert [run.version for run in (old, new)] == [deployment.version] * 2
+
+
+def test_the_run_that_stands_by_goes_with_the_wish(
+    want: Any, admin: User, processes: list[int]
+) -> None:
+    deployment = want("running(); until_stopped()")
+    until(deployment, "running")
+    old = Run.objects.get()
+    actions.restart(admin, deployment.pk)
+    reconcile(deployment.pk)
+    first = Run.objects.get(standby=True)
     actions.restart(admin, deployment.pk)
     reconcile(deployment.pk)
     wait_dead(first)
+    assert process.is_alive(old)
+    second = Run.objects.get(standby=True, ended_at=None)
+    assert (first.generation, second.generation) == (2, 3)
+    actions.stop(admin, deployment.pk)
+    until(deployment, "stopped")
+    assert not any(map(process.is_alive, Run.objects.all()))
+    assert Run.objects.filter(ended_at=None).count() == 0
+    assert len(processes) == 3
+
+
+def test_who_stands_by_takes_over_from_one_that_is_killed(
+    want: Any, admin: User, processes: list[int]
+) -> None:
+    deployment = want("running(); until_stopped()")
     until(deployment, "running")
-    old, new = Run.objects.order_by("epoch")
-    assert (old.state, old.exit["code"]) == ("stopped", 0)
-    assert old.ended_at <= new.started_at
+    old = Run.objects.get()
+    actions.restart(admin, deployment.pk)
+    reconcile(deployment.pk)
+    new = Run.objects.get(standby=True)
+    process.kill(old)
+    wait_dead(old)
+    until(deployment, "running")
+    assert deployment.live_run() == new
     assert len(processes) == 2
+
+
+def test_who_can_not_stand_by_lets_the_old_one_stop(want: Any, admin: User) -> None:
+    deployment = want("running(); until_stopped()")
+    early = "if about['epoch'] > 1: exit(65, 'No.')\nheld = hold()\nrunning()"
+    Deployment.objects.update(script=deployment.script.replace("held = hold()\nrunning()", early))
+    until(deployment, "running")
+    actions.restart(admin, deployment.pk)
+    until(deployment, "failed")
+    assert deployment.message == "No."
+    assert [run.state for run in Run.objects.all()] == ["failed", "failed", "stopped"]
+
+
+def test_a_process_that_gives_no_sign_of_life_is_replaced(want: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(reconciler, "SILENT", 0.3)
+    deployment = want("running()\nif folder.name == '1': time.sleep(600)\n"
+                      "while True: say(type='log', message=''); time.sleep(0.05)")  # fmt: skip
+    until(deployment, "running")
+    first = Run.objects.get()
+    os.kill(first.pid, signal.SIGSTOP)
+    deadline = time.monotonic() + 10
+    while deployment.runs.count() == 1 and time.monotonic() < deadline:
+        reconcile(deployment.pk)
+        time.sleep(0.05)
+    until(deployment, "running")
+    first.refresh_from_db()
+    assert "no sign of life" in first.message
+    assert not process.is_alive(first)
+    time.sleep(0.5)
+    reconcile(deployment.pk)
+    assert deployment.live_run().epoch == 2
+
+
+@pytest.mark.parametrize(("mode", "is_replaced"), [("real_time", True), ("micro_batch", False)])
+def test_rows_that_wait_and_none_that_move_are_told(
+    want: Any, monkeypatch: Any, mode: str, is_replaced: bool
+) -> None:
+    monkeypatch.setattr(reconciler, "STALLED", 0.3)
+    still = {"lag": {"t-0": 5}, "position": 7}
+    deployment = want(
+        "running()\n"
+        f"still = {still}\n"
+        "waiting = folder.name == '1'\n"
+        "for n in range(10):\n"
+        "    say(type='metrics', steps={}, segments={'s': {**still, 'position': n}})\n"
+        "    time.sleep(0.1)\n"
+        "while waiting and not (folder / 'go').exists():\n"
+        "    say(type='metrics', steps={}, segments={'s': still}); time.sleep(0.05)\n"
+        "while True: say(type='metrics', steps={}, segments={'s': {}}); time.sleep(0.05)",
+        segments=[{"id": "s", "mode": mode, "reason": "", "steps": []}],
+    )
+    until(deployment, "running")
+    first = Run.objects.get()
+    told = until_true(deployment, lambda: deployment.message == reconciler.NOT_MOVING
+                      or deployment.runs.count() > 1)  # fmt: skip
+    assert told
+    if is_replaced:
+        until(deployment, "running")
+        first.refresh_from_db()
+        assert first.message == reconciler.NOT_MOVING
+        assert deployment.live_run().epoch == 2
+    else:
+        assert process.is_alive(first)
+        (first.folder / "go").touch()
+        assert until_true(deployment, lambda: deployment.message == "Reading lines.")
+        assert Activity.objects.filter(verb="stall").count() == 1
 
 
 def test_the_last_wish_wins(want: Any, admin: User) -> None:
@@ -301,7 +425,8 @@ def test_a_worker_that_dies_while_launching_leaves_one_process(
 
 @pytest.mark.parametrize("field", ["boot_id", "start_ticks"])
 def test_another_process_with_the_same_pid_is_left_alone(field: str, want: Any) -> None:
-    deployment = want("running(); until_stopped()")
+    # Another's process holds no checkpoints.
+    deployment = want("fcntl.flock(held, fcntl.LOCK_UN); running(); until_stopped()")
     until(deployment, "running")
     run = Run.objects.get()
     other = {"boot_id": "0" * 36, "start_ticks": 1}
@@ -312,32 +437,25 @@ def test_another_process_with_the_same_pid_is_left_alone(field: str, want: Any) 
     process.kill(run)
 
 
-def test_fresh_means_without_checkpoints(want: Any) -> None:
-    deployment = want("running(); until_stopped()", fresh=True, samples={"a": []})
-    kept = deployment.folder / "checkpoints" / "out" / "offsets"
-    kept.mkdir(parents=True)
-    (deployment.folder / "checkpoints" / "metadata").touch()
-    until(deployment, "running")
-    assert not kept.exists()
-    assert sorted(p.name for p in (deployment.folder / "checkpoints").iterdir()) == ["lock"]
-    assert not deployment.fresh
+def test_fresh_is_over_when_a_run_has_begun(want: Any) -> None:
+    deployment = want(
+        "if folder.name == '1': exit(75, 'Away.')\nrunning(); until_stopped()",
+        fresh=True,
+        samples={"a": []},
+    )
+    until(deployment, "backing_off")
+    first = Run.objects.get()
+    assert json.loads((first.folder / "run.json").read_text())["fresh"] is True
     assert deployment.samples == {}
-
-
-def test_fresh_waits_for_who_holds_the_checkpoints(want: Any, processes: list[int]) -> None:
-    import fcntl
-
-    deployment = want("running(); until_stopped()", fresh=True)
-    folder = deployment.folder / "checkpoints"
-    folder.mkdir(parents=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        reconcile(deployment.pk)
-        reconcile(deployment.pk)
-        deployment.refresh_from_db()
-        assert "holds the checkpoints" in deployment.message
-        assert processes == []
+    assert deployment.fresh, "nobody knows whether it has forgotten anything"
+    Deployment.objects.update(retry_at=None)
     until(deployment, "running")
+    assert json.loads((deployment.live_run().folder / "run.json").read_text())["fresh"] is True
+    assert not deployment.fresh
+    os.kill(deployment.live_run().pid, signal.SIGKILL)
+    wait_dead(deployment.live_run())
+    until(deployment, "running")
+    assert json.loads((deployment.live_run().folder / "run.json").read_text())["fresh"] is False
 
 
 def test_what_cannot_be_started_says_so(want: Any, monkeypatch: Any) -> None:

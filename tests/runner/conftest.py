@@ -65,12 +65,12 @@ class LiveJob:
     def run(self) -> Path:
         return self.folder / "runs" / str(self.epoch)
 
-    def start(self) -> "LiveJob":
+    def start(self, **about: Any) -> "LiveJob":
         """Launch a run of its own folder on the checkpoints of those before."""
         self.epoch += 1
         self.run.mkdir(parents=True)
         (self.run / "job.py").write_text(self.script)
-        (self.run / "run.json").write_text(json.dumps({**self.about, "epoch": self.epoch}))
+        (self.run / "run.json").write_text(json.dumps({**self.about, "epoch": self.epoch, **about}))
         self.events, self.offset = [], 0
         self.process = launch.launch(self.run)
         return self
