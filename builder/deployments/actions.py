@@ -134,15 +134,14 @@ def roll_back(user: User, deployment_id: UUID) -> Deployment:
     """
     with transaction.atomic():
         deployment = _locked(user, deployment_id)
-        others = deployment.runs.exclude(version=None).exclude(version=deployment.version)
-        before = others.exclude(running_at=None).select_related("version").first()
-        if before is None or before.version is None:
+        before = deployment.version_before()
+        if before is None:
             raise Refused(409, "No other version has run here; deploy one from the versions.")
         deployed, name = deployment.version, deployment.name
-        job = _compiled(before.version.graph, name, deployment.mode, deployment.start)
-        _freeze(deployment, before.version, deployment.mode, deployment.start, job)
+        job = _compiled(before.graph, name, deployment.mode, deployment.start)
+        _freeze(deployment, before, deployment.mode, deployment.start, job)
         _begin_anew(deployment)
-        message = f"{user} rolled back from version {deployed.number} to {before.version.number}"
+        message = f"{user} rolled back from version {deployed.number} to {before.number}"
         record(user, "roll_back", deployment, message)
     return deployment
 

@@ -75,6 +75,8 @@ class DeploymentListed(Schema):
     segments: list[Segment]
     metrics: Metrics | None
     missing_topics: list[MissingTopic]
+    failures: int = Field(description="How many tries failed, one after the other")
+    retry_at: datetime | None = Field(description="When it is tried again, where it backs off")
     created_at: datetime
     updated_at: datetime
 
@@ -91,12 +93,19 @@ class RunOut(Schema):
     standby: bool = Field(description="Ready, and waits for the run that it replaces to end")
     state: State
     message: str
+    exit_code: int | None = Field(
+        description="0 as asked, 65 can't run as it is, 75 the world's fault, else a crash; null "
+        "where it said none"
+    )
     started_at: datetime
     ended_at: datetime | None
     tests: TestsOut | None = Field(description="What the test cases said of its graph")
 
 
 class DeploymentOut(DeploymentListed):
+    version_before: int | None = Field(
+        description="What rolling back would run; null where no other version has run here"
+    )
     graph: Json
     samples: dict[str, list[Json]]
     tests: TestsOut | None = Field(

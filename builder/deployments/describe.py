@@ -33,6 +33,8 @@ def describe(deployment: Deployment) -> Json:
         ],
         "metrics": deployment.metrics,
         "missing_topics": deployment.missing_topics,
+        "failures": deployment.failures,
+        "retry_at": deployment.retry_at and deployment.retry_at.isoformat(),
         "created_at": deployment.created_at.isoformat(),
         "updated_at": deployment.updated_at.isoformat(),
     }
@@ -40,8 +42,10 @@ def describe(deployment: Deployment) -> Json:
 
 def describe_whole(deployment: Deployment) -> Json:
     """A deployment with its graph, newest rows and newest runs."""
+    before = deployment.version_before()
     return {
         **describe(deployment),
+        "version_before": before and before.number,
         "graph": deployment.graph,
         "samples": deployment.samples,
         "tests": deployment.tests,
@@ -52,6 +56,7 @@ def describe_whole(deployment: Deployment) -> Json:
                 "standby": run.standby,
                 "state": run.state,
                 "message": run.message,
+                "exit_code": (run.exit or {}).get("code"),
                 "started_at": run.started_at.isoformat(),
                 "ended_at": run.ended_at and run.ended_at.isoformat(),
                 "tests": run.tests,

@@ -94,6 +94,12 @@ class Deployment(models.Model):
         """The run that waits, ready, for the live one to end."""
         return self.runs.filter(ended_at=None, standby=True).first()
 
+    def version_before(self) -> Version | None:
+        """The version that ran here before this one; None where no other has."""
+        others = self.runs.exclude(version=None).exclude(version=self.version_id)
+        run = others.exclude(running_at=None).select_related("version").first()
+        return run.version if run else None
+
 
 class Run(models.Model):
     """One process attempt of a deployment. Without `ended_at` it is live, or stands by."""

@@ -146,17 +146,21 @@ def test_rolling_back_runs_what_ran_before(api: Any, pipeline: Any, word_count: 
         now = timezone.now()
         row.runs.create(
             epoch=row.runs.count() + 1, generation=row.generation, version=row.version,
-            started_at=now, running_at=now, ended_at=now,
+            started_at=now, running_at=now, ended_at=now, exit={"code": 75},
         )  # fmt: skip
 
     ran()
     word_count["steps"][2]["config"]["condition"] = "word <> 'a'"
     api.put(f"/pipelines/{pipeline['id']}", {"revision": 1, "graph": word_count})
-    assert api.post("/deployments", {"pipeline": pipeline["id"]})["version"] == 2
+    assert made["version_before"] is None
+    second = api.post("/deployments", {"pipeline": pipeline["id"]})
+    assert (second["version"], second["version_before"]) == (2, 1)
     ran()
     back = api.post(f"/deployments/{made['id']}/roll-back")
     assert (back["version"], back["graph"], back["desired"]) == (1, pipeline["graph"], "running")
-    assert [run["version"] for run in back["runs"]] == [2, 1]
+    assert back["version_before"] == 2
+    assert [(run["version"], run["exit_code"]) for run in back["runs"]] == [(2, 75), (1, 75)]
+    assert (back["failures"], back["retry_at"]) == (0, None)
     assert not Deployment.objects.get().fresh
     ran()
     assert api.post(f"/deployments/{made['id']}/roll-back")["version"] == 2
