@@ -16,6 +16,8 @@ _HANDED_ON = re.compile(
     r"PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|JAVA_HOME|JDK_JAVA_OPTIONS|LD_LIBRARY_PATH"
     r"|SPARK_LOCAL_DIRS|SPARK_CONF_DIR|HADOOP_CONF_DIR|KRB5_CONFIG|KRB5CCNAME"
 )
+# In a run's folder until its process has read it: by connection, what nobody else may know.
+SECRETS = "secrets.json"
 # How the Java process of a job says whose it is, also when its parent is gone.
 IDENTITY = "HEADRACE_JOB"
 
