@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
@@ -134,7 +135,7 @@ class KafkaSource(KafkaRecords):
         option, topics = self.subscription()
         limit = f".option('maxOffsetsPerTrigger', {self.max_rows_per_batch})"
         strictness = "FAILFAST" if self.on_bad_record == "fail" else "PERMISSIVE"
-        begin = start if start is not None else self.model_dump(include={"start"})["start"]
+        begin = self._mine(start) or self.model_dump(include={"start"})["start"]
         from_kafka = f"""
             spark.readStream.format("kafka")
             .options(**CONNECTIONS[{self.connection!r}])
@@ -149,6 +150,21 @@ class KafkaSource(KafkaRecords):
             {read or from_kafka.strip()}
             {self.parsed(strictness) if self.has_fields else ""}
         """
+
+    def _mine(self, start: object) -> object:
+        """Of a start that is for all sources what this one takes of it; None where that is nothing.
+
+        Spark wants offsets of the topics that it reads, and of no others.
+        """
+        if not isinstance(start, dict) or "offsets" not in start:
+            return start
+        offsets = {t: offsets for t, offsets in start["offsets"].items() if self._reads(t)}
+        return {"offsets": offsets} if offsets else None
+
+    def _reads(self, topic: str) -> bool:
+        if self.topic_pattern:
+            return re.fullmatch(self.topic_pattern, topic) is not None
+        return topic in self.topics
 
     def emit_rows(self, step: str, records: str, *, headers: bool) -> str:
         """The DataFrame of the rows in those records that can be read; skipped ones are counted."""

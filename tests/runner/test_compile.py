@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -173,6 +174,28 @@ def test_start_and_mode_overrule_the_drawing():
     assert job.segments[0].mode == "micro_batch"
     assert '"startingOffsets", "latest"' in job.script
     assert "realTime" not in job.script
+
+
+def test_each_source_takes_of_given_offsets_those_of_its_topics():
+    reads = {"connection": "local", "format": "text"}
+    configs = {
+        "one": {**reads, "topics": ["first"]},
+        "two": {**reads, "topic_pattern": "sec.*", "start": "latest"},
+        "three": {**reads, "topics": ["third"], "start": "latest"},
+    }
+    steps = [{"id": id_, "type": "kafka_source", "config": c} for id_, c in configs.items()]
+    steps.append({"id": "all", "type": "merge"})
+    steps.append({"id": "out", "type": "kafka_sink",
+                  "config": {"connection": "local", "topic": "out"}})  # fmt: skip
+    edges = [{"from": id_, "to": "all"} for id_ in configs] + [{"from": "all", "to": "out"}]
+    start = {"offsets": {"first": {"0": 5}, "second": {"0": 7}, "gone": {"0": 9}}}
+    job = compiled({"version": 1, "steps": steps, "edges": edges}, start=start)
+    places = re.findall(r'"startingOffsets", (.*)\)', job.script)
+    assert [ast.literal_eval(place) for place in places] == [
+        '{"first": {"0": 5}}',
+        '{"second": {"0": 7}}',
+        "latest",
+    ]
 
 
 def test_a_mode_that_cannot_hold_is_a_problem_of_its_step():

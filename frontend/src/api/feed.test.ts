@@ -39,6 +39,16 @@ test("a gap asks once for a new snapshot and applies nothing until it is there",
   expect(feed.state).toBe(10);
 });
 
+test("an event that changes more than it tells is applied, and asks for a snapshot", () => {
+  const first = { state: 10, seq: 1, asked: false };
+  const renews = (e: Event) => e.add === 5;
+  const add = (total: number, e: Event) => total + e.add;
+  const five = receive(first, event(2, 5), (s: Snapshot) => s.total, add, renews);
+  expect(five).toEqual({ feed: { state: 15, seq: 2, asked: false }, ask: true });
+  const six = receive(five.feed, event(3, 6), (s: Snapshot) => s.total, add, renews);
+  expect(six).toEqual({ feed: { state: 21, seq: 3, asked: false }, ask: false });
+});
+
 test("after the new snapshot events count again", () => {
   const { feed } = run([snapshot(1, 10), event(3, 5), snapshot(5, 25), event(6, 1)]);
   expect(feed).toEqual({ state: 26, seq: 6, asked: false });

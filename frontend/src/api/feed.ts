@@ -13,14 +13,16 @@ export interface Feed<State> {
 export const EMPTY_FEED = { state: null, seq: 0, asked: false };
 
 /**
- * Take in one message. `ask` says that events are missing and a new snapshot must be asked for;
- * until it arrives events are left aside, since they can't be applied to a state with a hole.
+ * Take in one message. `ask` says that a new snapshot must be asked for: events are missing, and
+ * until it arrives further ones are left aside, since they can't be applied to a state with a
+ * hole; or `renews` says of an event that more has changed than it tells.
  */
 export function receive<State, Snapshot, Event>(
   feed: Feed<State>,
   message: Message<Snapshot, Event>,
   read: (snapshot: Snapshot) => State,
   apply: (state: State, event: Event) => State,
+  renews: (event: Event) => boolean = () => false,
 ): { feed: Feed<State>; ask: boolean } {
   if (message.type === "snapshot") {
     return { feed: { state: read(message), seq: message.seq, asked: false }, ask: false };
@@ -30,6 +32,6 @@ export function receive<State, Snapshot, Event>(
   if (message.seq > feed.seq + 1) return { feed: { ...feed, asked: true }, ask: true };
   return {
     feed: { state: apply(feed.state, message.event), seq: message.seq, asked: false },
-    ask: false,
+    ask: renews(message.event),
   };
 }

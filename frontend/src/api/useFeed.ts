@@ -7,17 +7,19 @@ const SILENT_MS = 60_000;
 /**
  * Follow a websocket of deployments at `path`; null follows nothing. Answers the newest state
  * (null before the first snapshot) and whether the line is up. Reconnects by itself; the server
- * begins each connection with a snapshot, and a gap in the numbers asks for a new one.
+ * begins each connection with a snapshot; a gap in the numbers asks for a new one, and so does an
+ * event that `renews`.
  */
 export function useFeed<State, Snapshot, Event>(
   path: string | null,
   read: (snapshot: Snapshot) => State,
   apply: (state: State, event: Event) => State,
+  renews?: (event: Event) => boolean,
 ): { state: State | null; live: boolean } {
   const [state, setState] = useState<State | null>(null);
   const [live, setLive] = useState(false);
-  const latest = useRef({ read, apply });
-  latest.current = { read, apply };
+  const latest = useRef({ read, apply, renews });
+  latest.current = { read, apply, renews };
 
   useEffect(() => {
     setState(null);
@@ -41,8 +43,8 @@ export function useFeed<State, Snapshot, Event>(
     socket.addEventListener("close", () => setLive(false));
     socket.addEventListener("message", ({ data }) => {
       const message = JSON.parse(data) as Message<Snapshot, Event>;
-      const { read, apply } = latest.current;
-      const next = receive(feed, message, read, apply);
+      const { read, apply, renews } = latest.current;
+      const next = receive(feed, message, read, apply, renews);
       feed = next.feed;
       if (next.ask) socket.send(JSON.stringify({ type: "snapshot" }));
       show();

@@ -11,10 +11,10 @@ import {
   Textarea,
 } from "@mantine/core";
 import { IconAlertTriangle, IconBolt, IconStack2 } from "@tabler/icons-react";
-import { useMutation } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useId, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { createDeployment } from "../api/client";
+import { createDeployment, listDeployments } from "../api/client";
 import type { Graph } from "../api/graph";
 import { ApiError } from "../api/session";
 import type { ChosenMode, Problem } from "../api/types";
@@ -22,18 +22,24 @@ import { meaning } from "../canvas/editGraph";
 import { useProgram } from "../editor/useCheckedGraph";
 import { DeployTests, useBeforeDeploy } from "../rehearsal/DeployTests";
 import type { CaseRuns } from "../rehearsal/useCases";
+import styles from "./Deploy.module.css";
+import { FitReport, useFit } from "./FitReport";
+import { forgets } from "./fates";
+import { StartChoice, useStart } from "./StartChoice";
+import { WAYS, type Way } from "./start";
 
 const MODES = ["auto", "real_time", "micro_batch"] as const;
-const STARTS = ["continue", "earliest", "latest"] as const;
-type Start = (typeof STARTS)[number];
+const STATES = ["keep", "fresh"] as const;
+type State = (typeof STATES)[number];
+const ENVIRONMENT = "default";
 
 interface Props {
   pipeline: string;
   graph: Graph;
+  /** Which version to deploy; null freezes the draft as one. */
+  version: number | null;
   titleOf: (step: string) => string;
   runs: CaseRuns;
-  /** Whether a deployment is there whose place in its sources could be gone on from. */
-  deployedBefore: boolean;
   /** Save the draft; false where that failed. */
   save: () => Promise<boolean>;
   onDeployed: (deployment: string) => void;
@@ -43,24 +49,39 @@ interface Props {
 
 /** What to deploy, in which mode and from where; the reasons of the plan are shown. */
 export function DeployDialog(props: Props) {
-  const { pipeline, graph, titleOf, deployedBefore, save, onDeployed, onProblem, onClose } = props;
+  const { pipeline, graph, version, titleOf, onDeployed, onProblem, onClose } = props;
   const tests = useBeforeDeploy(pipeline, props.runs);
   const { t } = useTranslation();
   const [comment, setComment] = useState("");
-  const [mode, setMode] = useState<ChosenMode>("auto");
-  const [start, setStart] = useState<Start>("continue");
+  const [chosenMode, setMode] = useState<ChosenMode | null>(null);
+  const [state, setState] = useState<State>("keep");
   const said = useMemo(() => JSON.stringify(meaning(graph)), [graph]);
-  const plan = useProgram(said, true, mode);
+  const there = useDeployedIn(pipeline, ENVIRONMENT);
+  const mode = chosenMode ?? there.data?.mode ?? "auto";
+  const plan = useProgram(said, !there.isPending, mode);
   const problems = problemsOf(plan.error);
+  const save = async () => {
+    if (!(await props.save())) throw new ApiError(0, {}, t("deploy.notSaved"));
+  };
+  const fit = useFit({ deployment: there.data?.id, version, said, enabled: plan.isSuccess, save });
+  const { start, ...choice } = useStart(graph, "steps");
+  const asked = {
+    pipeline,
+    environment: ENVIRONMENT,
+    mode,
+    state: there.data ? state : ("keep" as const),
+    start,
+    ...(version === null ? { comment } : { version }),
+  };
 
   // One key for this opening of the dialog: a second click asks for the same deployment.
   const [key] = useState(newKey);
   const deploy = useMutation({
     mutationFn: async () => {
-      if (!(await save())) throw new ApiError(0, {}, t("deploy.notSaved"));
+      await save();
       return createDeployment({
-        body: { pipeline, mode, comment, ...startOf(start) },
-        headers: { "Idempotency-Key": `${key}-${mode}-${start}-${hash(said + comment)}` },
+        body: asked,
+        headers: { "Idempotency-Key": `${key}-${hash(JSON.stringify(asked) + said)}` },
       });
     },
     onSuccess: ({ id }) => onDeployed(id),
@@ -68,18 +89,25 @@ export function DeployDialog(props: Props) {
   const refused = [...problems, ...problemsOf(deploy.error)];
 
   return (
-    <Modal opened onClose={onClose} title={t("deploy.title")} size="lg">
+    <Modal
+      opened
+      onClose={onClose}
+      title={version === null ? t("deploy.title") : t("deploy.titleVersion", { version })}
+      size="lg"
+    >
       <Stack gap="sm">
-        <Textarea
-          label={t("deploy.comment")}
-          placeholder={t("deploy.commentPlaceholder")}
-          value={comment}
-          maxLength={500}
-          autosize
-          minRows={1}
-          data-autofocus
-          onChange={(event) => setComment(event.currentTarget.value)}
-        />
+        {version === null && (
+          <Textarea
+            label={t("deploy.comment")}
+            placeholder={t("deploy.commentPlaceholder")}
+            value={comment}
+            maxLength={500}
+            autosize
+            minRows={1}
+            data-autofocus
+            onChange={(event) => setComment(event.currentTarget.value)}
+          />
+        )}
         <div>
           <Text size="xs" fw={500} id="deploy-mode">
             {t("deploy.mode")}
@@ -117,25 +145,24 @@ export function DeployDialog(props: Props) {
             )}
           </div>
         </div>
-        <div>
-          <Text size="xs" fw={500} id="deploy-start">
-            {t("deploy.start")}
-          </Text>
-          <SegmentedControl
-            aria-labelledby="deploy-start"
-            data={STARTS.map((value) => ({ value, label: t(`deploy.${value}`) }))}
-            value={start}
-            onChange={(value) => setStart(value as Start)}
-            mt={2}
-          />
-          <Text size="xs" c="dimmed" mt={4}>
-            {t(
-              start === "continue" && !deployedBefore
-                ? "deploy.continueFirst"
-                : `deploy.${start}Help`,
+        {there.data && (
+          <StateChoice state={state} onState={setState}>
+            {plan.isSuccess && (
+              <FitReport fit={fit.data} error={fit.error} fresh={state === "fresh"} />
             )}
-          </Text>
-        </div>
+            {fit.data && forgets(fit.data, state === "fresh") && (
+              <Text size="xs" className={styles.warning} mt={6}>
+                {t("fit.lost")}
+              </Text>
+            )}
+          </StateChoice>
+        )}
+        <StartChoice
+          {...choice}
+          ways={WAYS}
+          label={t("deploy.start")}
+          help={t(helpOf(choice.chosen.way, there.data !== undefined, state))}
+        />
         <DeployTests tests={tests} />
         {refused.length > 0 && (
           <Alert color="red" icon={<IconAlertTriangle size={17} />} title={t("deploy.problems")}>
@@ -177,7 +204,7 @@ export function DeployDialog(props: Props) {
           <Button
             onClick={() => deploy.mutate()}
             loading={deploy.isPending}
-            disabled={problems.length > 0 || tests.waiting}
+            disabled={problems.length > 0 || tests.waiting || start === null}
             color={tests.failed.length > 0 ? "red.9" : undefined}
             data-testid="deploy-now"
           >
@@ -189,10 +216,46 @@ export function DeployDialog(props: Props) {
   );
 }
 
-/** What the choice means to the API: to begin elsewhere is to let go of what was remembered. */
-export function startOf(start: Start) {
-  if (start === "continue") return { state: "keep" as const };
-  return { start, state: "fresh" as const };
+/** Whether to keep what steps remember, and below it what that means. */
+function StateChoice(props: {
+  state: State;
+  onState: (state: State) => void;
+  children: ReactNode;
+}) {
+  const { t } = useTranslation();
+  const id = useId();
+  return (
+    <div>
+      <Text size="xs" fw={500} id={id}>
+        {t("deploy.state")}
+      </Text>
+      <SegmentedControl
+        aria-labelledby={id}
+        data={STATES.map((value) => ({ value, label: t(`deploy.${value}`) }))}
+        value={props.state}
+        onChange={(value) => props.onState(value as State)}
+        mt={2}
+      />
+      {props.children}
+    </div>
+  );
+}
+
+/** The deployment of a pipeline in an environment; undefined where there is none yet. */
+function useDeployedIn(pipeline: string, environment: string) {
+  return useQuery({
+    queryKey: ["deployments", pipeline],
+    queryFn: () => listDeployments({ query: { pipeline, page_size: 200 } }),
+    select: ({ items }) => items.find((one) => one.environment === environment),
+    staleTime: 0,
+  });
+}
+
+/** Which sentence says what beginning there means. */
+export function helpOf(way: Way, deployedBefore: boolean, state: State) {
+  if (deployedBefore && state === "keep")
+    return way === "steps" ? "deploy.stepsKeep" : "deploy.otherKeep";
+  return way === "steps" ? "deploy.stepsFresh" : "deploy.otherFresh";
 }
 
 function problemsOf(error: unknown): Problem[] {

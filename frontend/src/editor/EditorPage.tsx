@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ReactFlowProvider } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useNavigate, useParams } from "react-router";
+import { useNavigate, useParams, useSearchParams } from "react-router";
 import { useStore } from "zustand";
 import { getPipeline, stopDeployment, updatePipeline } from "../api/client";
 import type { Graph } from "../api/graph";
@@ -13,7 +13,7 @@ import { createCheckStore } from "../canvas/checkStore";
 import { readGraph } from "../canvas/editGraph";
 import { createGraphStore, GraphStoreContext, useGraph, useGraphStore } from "../canvas/graphStore";
 import { createLiveStore } from "../canvas/liveStore";
-import { createSelectionStore } from "../canvas/selectionStore";
+import { createSelectionStore, select } from "../canvas/selectionStore";
 import { useCatalogue } from "../canvas/useCatalogue";
 import { useLiveCounts } from "../canvas/useLiveCounts";
 import { DeployDialog } from "../deploy/DeployDialog";
@@ -114,6 +114,12 @@ function Editor({ pipeline, checked }: EditorProps) {
   const [deploying, setDeploying] = useState(false);
   const [stopping, setStopping] = useState(false);
   useTitle(name);
+  // What failed leads here with the step at fault.
+  const [search] = useSearchParams();
+  const atFault = search.get("step");
+  useEffect(() => {
+    if (atFault) select(selection, [atFault]);
+  }, [atFault, selection]);
 
   const { autosave, save } = useSaved(pipeline, name, graph);
   useCheckedGraph(graph, checked);
@@ -248,9 +254,9 @@ function Editor({ pipeline, checked }: EditorProps) {
         <DeployDialog
           pipeline={pipeline.id}
           graph={graph}
+          version={null}
           titleOf={titleOf}
           runs={runs}
-          deployedBefore={pipeline.deployment !== null}
           save={autosave.flush}
           onDeployed={(id) => {
             void queries.invalidateQueries({ queryKey: ["pipelines"] });

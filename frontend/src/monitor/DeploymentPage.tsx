@@ -1,22 +1,11 @@
 import { Alert, Button, Group, Tabs, Tooltip } from "@mantine/core";
-import {
-  IconPlayerPlayFilled,
-  IconPlayerStopFilled,
-  IconPlus,
-  IconRefresh,
-} from "@tabler/icons-react";
+import { IconPlus } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { ReactFlowProvider } from "@xyflow/react";
-import { useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useParams, useSearchParams } from "react-router";
-import {
-  createTopic,
-  getDeployment,
-  restartDeployment,
-  startDeployment,
-  stopDeployment,
-} from "../api/client";
+import { createTopic, getDeployment } from "../api/client";
 import type { Deployment } from "../api/types";
 import { Canvas } from "../canvas/Canvas";
 import { CanvasContext } from "../canvas/CanvasContext";
@@ -30,6 +19,8 @@ import { useCatalogue } from "../canvas/useCatalogue";
 import { useLiveCounts } from "../canvas/useLiveCounts";
 import { useConnections } from "../connections/useConnections";
 import { DeployProgress } from "../deploy/DeployProgress";
+import { DeployVersion } from "../deploy/DeployVersion";
+import { useMayOperate } from "../deploy/useMayOperate";
 import { useCheckedGraph } from "../editor/useCheckedGraph";
 import { Brand } from "../shell/Brand";
 import header from "../shell/Header.module.css";
@@ -39,15 +30,21 @@ import { UserMenu } from "../shell/UserMenu";
 import { useTitle } from "../shell/useTitle";
 import { rate } from "../text/count";
 import { RelativeTime } from "../text/RelativeTime";
+import { ActivityTab } from "./ActivityTab";
+import { Delays } from "./Delays";
 import styles from "./DeploymentPage.module.css";
 import { LogsTab } from "./LogsTab";
+import { Operate } from "./Operate";
 import { OverviewTab } from "./OverviewTab";
 import { RowsTab } from "./RowsTab";
 import { RunsTab } from "./RunsTab";
 import { StateBadge } from "./StateBadge";
+import { Trouble } from "./Trouble";
 import { useDeployment } from "./useDeployments";
+import { VersionsTab } from "./VersionsTab";
 
 const POLL_MS = 5_000;
+const TABS = ["overview", "rows", "logs", "runs", "versions", "activity"] as const;
 
 /** One deployment, alive: the canvas with its counts, and what it does over time. */
 export function DeploymentPage() {
@@ -80,7 +77,11 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
   const { t } = useTranslation();
   const [search] = useSearchParams();
   const [tab, setTab] = useState<string | null>("overview");
-  const { graph, version } = deployment;
+  const [logOf, setLogOf] = useState<number | null>(null);
+  const [deploying, setDeploying] = useState<number | null>(null);
+  const done = useCallback(() => setDeploying(null), []);
+  const may = useMayOperate();
+  const { graph, version, environment } = deployment;
   const [stores] = useState(() => ({
     check: createCheckStore(),
     live: createLiveStore(),
@@ -93,6 +94,10 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a version's graph is frozen
   useEffect(() => store.replace(graph), [store, version]);
   useCheckedGraph(store.graph(), stores.check, deployment.segments);
+  function showLog(epoch: number) {
+    setLogOf(epoch === deployment.runs[0]?.epoch ? null : epoch);
+    setTab("logs");
+  }
 
   return (
     <GraphStoreContext value={store}>
@@ -109,6 +114,7 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
               </Link>
               <span className={header.pill}>{t("monitor.version", { version })}</span>
               <span className={header.pill}>{t(`mode.${deployment.mode}`)}</span>
+              {environment !== "default" && <span className={header.pill}>{environment}</span>}
               <span className={header.grow} />
               <Button
                 component={Link}
@@ -117,24 +123,32 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
               >
                 {t("monitor.edit")}
               </Button>
-              <Buttons deployment={deployment} />
+              {may ? (
+                <Operate deployment={deployment} />
+              ) : (
+                <span className={header.pill}>{t("monitor.viewOnly")}</span>
+              )}
               <UserMenu />
             </header>
-            <div className={styles.status}>
-              <span role="status" data-testid="deployment-state" data-state={deployment.state}>
-                <StateBadge state={deployment.state} />
-              </span>
-              <p className={styles.message} aria-live="polite" data-testid="deployment-message">
-                {deployment.message}
-              </p>
-              {search.has("deployed") && <DeployProgress deployment={deployment} />}
-              {!connected && <span className={styles.offline}>{t("monitor.offline")}</span>}
-              {deployment.state === "running" && (
-                <span data-testid="total-rate">{rate(deployment.metrics?.rate ?? 0)}</span>
-              )}
-              <span className={header.crumb}>
-                <RelativeTime at={deployment.updated_at} />
-              </span>
+            <div className={styles.top}>
+              <div className={styles.status}>
+                <span role="status" data-testid="deployment-state" data-state={deployment.state}>
+                  <StateBadge state={deployment.state} />
+                </span>
+                <p className={styles.message} aria-live="polite" data-testid="deployment-message">
+                  {deployment.message}
+                </p>
+                {search.has("deployed") && <DeployProgress deployment={deployment} />}
+                {!connected && <span className={styles.offline}>{t("monitor.offline")}</span>}
+                {deployment.state === "running" && (
+                  <span data-testid="total-rate">{rate(deployment.metrics?.rate ?? 0)}</span>
+                )}
+                <span className={header.crumb}>
+                  <RelativeTime at={deployment.updated_at} />
+                </span>
+              </div>
+              <Trouble deployment={deployment} onLog={showLog} />
+              <Delays graph={graph} />
             </div>
             <div className={styles.canvas}>
               <MissingTopics deployment={deployment} />
@@ -148,7 +162,7 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
                 style={{ display: "contents" }}
               >
                 <Tabs.List>
-                  {(["overview", "rows", "logs", "runs"] as const).map((name) => (
+                  {TABS.map((name) => (
                     <Tabs.Tab key={name} value={name}>
                       {t(`monitor.${name}`)}
                     </Tabs.Tab>
@@ -161,62 +175,28 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
                   <Tabs.Panel value="rows">
                     <RowsTab deployment={deployment} catalogue={catalogue} />
                   </Tabs.Panel>
-                  <Tabs.Panel value="logs">
-                    <LogsTab deployment={deployment} />
+                  <Tabs.Panel value="logs" className={styles.panel}>
+                    <LogsTab deployment={deployment} epoch={logOf} onEpoch={setLogOf} />
                   </Tabs.Panel>
                   <Tabs.Panel value="runs">
-                    <RunsTab runs={deployment.runs} />
+                    <RunsTab deployment={deployment} onLog={showLog} onDeploy={setDeploying} />
+                  </Tabs.Panel>
+                  <Tabs.Panel value="versions">
+                    <VersionsTab deployment={deployment} onDeploy={setDeploying} />
+                  </Tabs.Panel>
+                  <Tabs.Panel value="activity">
+                    <ActivityTab deployment={deployment} />
                   </Tabs.Panel>
                 </div>
               </Tabs>
             </section>
+            {deploying !== null && (
+              <DeployVersion pipeline={deployment.pipeline.id} version={deploying} onClose={done} />
+            )}
           </div>
         </ReactFlowProvider>
       </CanvasContext>
     </GraphStoreContext>
-  );
-}
-
-function Buttons({ deployment }: { deployment: Deployment }) {
-  const { t } = useTranslation();
-  const path = { deployment_id: deployment.id };
-  const call = useMutation({
-    mutationFn: (to: typeof stopDeployment) => to({ path }),
-    onError: sayError,
-  });
-  const stops = deployment.desired === "running";
-  const failed = deployment.state === "failed";
-  return (
-    <Group gap={8}>
-      {stops && !failed && (
-        <Button
-          variant="default"
-          leftSection={<IconRefresh size={14} aria-hidden />}
-          loading={call.isPending}
-          onClick={() => call.mutate(restartDeployment)}
-        >
-          {t("deploy.restart")}
-        </Button>
-      )}
-      {stops && !failed ? (
-        <Button
-          variant="default"
-          leftSection={<IconPlayerStopFilled size={13} aria-hidden />}
-          loading={call.isPending}
-          onClick={() => call.mutate(stopDeployment)}
-        >
-          {t("deploy.stop")}
-        </Button>
-      ) : (
-        <Button
-          leftSection={<IconPlayerPlayFilled size={13} aria-hidden />}
-          loading={call.isPending}
-          onClick={() => call.mutate(startDeployment)}
-        >
-          {t("deploy.startAgain")}
-        </Button>
-      )}
-    </Group>
   );
 }
 

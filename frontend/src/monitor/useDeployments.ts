@@ -9,6 +9,8 @@ export function useDeployment(id: string | null) {
     id && `/ws/deployments/${id}`,
     ({ deployment }) => ({ ...deployment, graph: readGraph(deployment.graph) }),
     applyEvent,
+    // With its state its runs change, when it tries again, and perhaps its version.
+    ({ type }) => type === "state",
   );
 }
 

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CheckGraphData, CheckGraphErrors, CheckGraphResponses, CompileGraphData, CompileGraphErrors, CompileGraphResponses, CreateConnectionData, CreateConnectionErrors, CreateConnectionResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreatePipelineData, CreatePipelineErrors, CreatePipelineResponses, CreateTestCaseData, CreateTestCaseErrors, CreateTestCaseResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateTopicData, CreateTopicErrors, CreateTopicResponses, CreateVersionData, CreateVersionErrors, CreateVersionResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeletePipelineData, DeletePipelineErrors, DeletePipelineResponses, DeleteTestCaseData, DeleteTestCaseErrors, DeleteTestCaseResponses, DiffVersionsData, DiffVersionsErrors, DiffVersionsResponses, ExportPipelineData, ExportPipelineErrors, ExportPipelineResponses, GetConnectionData, GetConnectionErrors, GetConnectionResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetHealthData, GetHealthErrors, GetHealthResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMeData, GetMeErrors, GetMeResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetOperatorsData, GetOperatorsErrors, GetOperatorsResponses, GetPipelineData, GetPipelineErrors, GetPipelineResponses, GetPlanData, GetPlanErrors, GetPlanResponses, GetTestCaseData, GetTestCaseErrors, GetTestCaseResponses, GetVersionData, GetVersionErrors, GetVersionResponses, ImportPipelineData, ImportPipelineErrors, ImportPipelineResponses, ListActivityData, ListActivityErrors, ListActivityResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListFunctionsData, ListFunctionsErrors, ListFunctionsResponses, ListPipelinesData, ListPipelinesErrors, ListPipelinesResponses, ListStepTypesData, ListStepTypesErrors, ListStepTypesResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListTestCasesData, ListTestCasesErrors, ListTestCasesResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTopicsData, ListTopicsErrors, ListTopicsResponses, ListVersionsData, ListVersionsErrors, ListVersionsResponses, LoginData, LoginErrors, LoginResponses, LogoutData, LogoutErrors, LogoutResponses, ParsePastedRowsData, ParsePastedRowsErrors, ParsePastedRowsResponses, RehearseGraphData, RehearseGraphErrors, RehearseGraphResponses, RestartDeploymentData, RestartDeploymentErrors, RestartDeploymentResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, RunTestCasesData, RunTestCasesErrors, RunTestCasesResponses, SampleTopicData, SampleTopicErrors, SampleTopicResponses, StartDeploymentData, StartDeploymentErrors, StartDeploymentResponses, StopDeploymentData, StopDeploymentErrors, StopDeploymentResponses, TestConnectionData, TestConnectionErrors, TestConnectionResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdatePipelineData, UpdatePipelineErrors, UpdatePipelineResponses, UpdateTestCaseData, UpdateTestCaseErrors, UpdateTestCaseResponses } from './types.gen';
+import type { CheckGraphData, CheckGraphErrors, CheckGraphResponses, CompileGraphData, CompileGraphErrors, CompileGraphResponses, CreateConnectionData, CreateConnectionErrors, CreateConnectionResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreatePipelineData, CreatePipelineErrors, CreatePipelineResponses, CreateTestCaseData, CreateTestCaseErrors, CreateTestCaseResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateTopicData, CreateTopicErrors, CreateTopicResponses, CreateVersionData, CreateVersionErrors, CreateVersionResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeletePipelineData, DeletePipelineErrors, DeletePipelineResponses, DeleteTestCaseData, DeleteTestCaseErrors, DeleteTestCaseResponses, DiffVersionsData, DiffVersionsErrors, DiffVersionsResponses, ExportPipelineData, ExportPipelineErrors, ExportPipelineResponses, GetConnectionData, GetConnectionErrors, GetConnectionResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetFitData, GetFitErrors, GetFitResponses, GetHealthData, GetHealthErrors, GetHealthResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMeData, GetMeErrors, GetMeResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetOperatorsData, GetOperatorsErrors, GetOperatorsResponses, GetPipelineData, GetPipelineErrors, GetPipelineResponses, GetPlanData, GetPlanErrors, GetPlanResponses, GetTestCaseData, GetTestCaseErrors, GetTestCaseResponses, GetVersionData, GetVersionErrors, GetVersionResponses, ImportPipelineData, ImportPipelineErrors, ImportPipelineResponses, ListActivityData, ListActivityErrors, ListActivityResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListFunctionsData, ListFunctionsErrors, ListFunctionsResponses, ListPipelinesData, ListPipelinesErrors, ListPipelinesResponses, ListStepTypesData, ListStepTypesErrors, ListStepTypesResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListTestCasesData, ListTestCasesErrors, ListTestCasesResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTopicsData, ListTopicsErrors, ListTopicsResponses, ListVersionsData, ListVersionsErrors, ListVersionsResponses, LoginData, LoginErrors, LoginResponses, LogoutData, LogoutErrors, LogoutResponses, ParsePastedRowsData, ParsePastedRowsErrors, ParsePastedRowsResponses, RehearseGraphData, RehearseGraphErrors, RehearseGraphResponses, RestartDeploymentData, RestartDeploymentErrors, RestartDeploymentResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, RewindDeploymentData, RewindDeploymentErrors, RewindDeploymentResponses, RollBackDeploymentData, RollBackDeploymentErrors, RollBackDeploymentResponses, RunTestCasesData, RunTestCasesErrors, RunTestCasesResponses, SampleTopicData, SampleTopicErrors, SampleTopicResponses, StartDeploymentData, StartDeploymentErrors, StartDeploymentResponses, StopDeploymentData, StopDeploymentErrors, StopDeploymentResponses, TestConnectionData, TestConnectionErrors, TestConnectionResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdatePipelineData, UpdatePipelineErrors, UpdatePipelineResponses, UpdateTestCaseData, UpdateTestCaseErrors, UpdateTestCaseResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -616,6 +616,45 @@ export const startDeployment = <ThrowOnError extends boolean = true>(options: Op
 export const restartDeployment = <ThrowOnError extends boolean = true>(options: Options<RestartDeploymentData, ThrowOnError>) => (options.client ?? client).post<RestartDeploymentResponses, RestartDeploymentErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
     url: '/api/deployments/{deployment_id}/restart',
+    ...options
+});
+
+/**
+ * Rewind
+ *
+ * Have it read from another place; what its steps remember is forgotten.
+ */
+export const rewindDeployment = <ThrowOnError extends boolean = true>(options: Options<RewindDeploymentData, ThrowOnError>) => (options.client ?? client).post<RewindDeploymentResponses, RewindDeploymentErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/deployments/{deployment_id}/rewind',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Roll back
+ *
+ * Run the version again that ran before; 409 where no other has.
+ */
+export const rollBackDeployment = <ThrowOnError extends boolean = true>(options: Options<RollBackDeploymentData, ThrowOnError>) => (options.client ?? client).post<RollBackDeploymentResponses, RollBackDeploymentErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/deployments/{deployment_id}/roll-back',
+    ...options
+});
+
+/**
+ * Does an edit fit the state that is there
+ *
+ * Say which segments of a version or the draft would go on from their checkpoints.
+ *
+ * 422 with `problems` where the graph is not sound.
+ */
+export const getFit = <ThrowOnError extends boolean = true>(options: Options<GetFitData, ThrowOnError>) => (options.client ?? client).get<GetFitResponses, GetFitErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/deployments/{deployment_id}/fit',
     ...options
 });
 

@@ -1451,6 +1451,18 @@ export type DeploymentListed = {
      */
     missing_topics: Array<MissingTopic>;
     /**
+     * Failures
+     *
+     * How many tries failed, one after the other
+     */
+    failures: number;
+    /**
+     * Retry At
+     *
+     * When it is tried again, where it backs off
+     */
+    retry_at: string | null;
+    /**
      * Created At
      */
     created_at: string;
@@ -1640,6 +1652,18 @@ export type DeploymentOut = {
      */
     missing_topics: Array<MissingTopic>;
     /**
+     * Failures
+     *
+     * How many tries failed, one after the other
+     */
+    failures: number;
+    /**
+     * Retry At
+     *
+     * When it is tried again, where it backs off
+     */
+    retry_at: string | null;
+    /**
      * Created At
      */
     created_at: string;
@@ -1647,6 +1671,12 @@ export type DeploymentOut = {
      * Updated At
      */
     updated_at: string;
+    /**
+     * Version Before
+     *
+     * What rolling back would run; null where no other version has run here
+     */
+    version_before: number | null;
     /**
      * Graph
      */
@@ -1680,6 +1710,18 @@ export type RunOut = {
      */
     epoch: number;
     /**
+     * Version
+     *
+     * null where it ran before that was noted
+     */
+    version: number | null;
+    /**
+     * Standby
+     *
+     * Ready, and waits for the run that it replaces to end
+     */
+    standby: boolean;
+    /**
      * State
      */
     state: 'pending' | 'starting' | 'running' | 'stopping' | 'stopped' | 'backing_off' | 'failed';
@@ -1687,6 +1729,12 @@ export type RunOut = {
      * Message
      */
     message: string;
+    /**
+     * Exit Code
+     *
+     * 0 as asked, 65 can't run as it is, 75 the world's fault, else a crash; null where it said none
+     */
+    exit_code: number | null;
     /**
      * Started At
      */
@@ -1787,6 +1835,66 @@ export type FromTime = {
      * Time
      */
     timestamp: string;
+};
+
+/**
+ * Rewind
+ */
+export type Rewind = {
+    /**
+     * Start
+     *
+     * Where the sources begin to read
+     */
+    start: 'earliest' | 'latest' | FromTime | FromOffsets;
+};
+
+/**
+ * Fit
+ */
+export type Fit = {
+    /**
+     * Fits
+     *
+     * Whether every segment goes on from where it is
+     */
+    fits: boolean;
+    /**
+     * Segments
+     */
+    segments: Array<SegmentFit>;
+    /**
+     * Left
+     *
+     * Checkpoints that nothing would use any more
+     */
+    left: Array<string>;
+};
+
+/**
+ * SegmentFit
+ */
+export type SegmentFit = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Mode
+     */
+    mode: 'real_time' | 'micro_batch';
+    /**
+     * Checkpoint
+     */
+    checkpoint: string;
+    /**
+     * Goes On
+     */
+    goes_on: boolean;
+    /**
+     * Message
+     */
+    message: string;
 };
 
 /**
@@ -3437,6 +3545,103 @@ export type RestartDeploymentResponses = {
 };
 
 export type RestartDeploymentResponse = RestartDeploymentResponses[keyof RestartDeploymentResponses];
+
+export type RewindDeploymentData = {
+    body: Rewind;
+    path: {
+        /**
+         * Deployment Id
+         */
+        deployment_id: string;
+    };
+    query?: never;
+    url: '/api/deployments/{deployment_id}/rewind';
+};
+
+export type RewindDeploymentErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type RewindDeploymentError = RewindDeploymentErrors[keyof RewindDeploymentErrors];
+
+export type RewindDeploymentResponses = {
+    /**
+     * OK
+     */
+    200: DeploymentOut;
+};
+
+export type RewindDeploymentResponse = RewindDeploymentResponses[keyof RewindDeploymentResponses];
+
+export type RollBackDeploymentData = {
+    body?: never;
+    path: {
+        /**
+         * Deployment Id
+         */
+        deployment_id: string;
+    };
+    query?: never;
+    url: '/api/deployments/{deployment_id}/roll-back';
+};
+
+export type RollBackDeploymentErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type RollBackDeploymentError = RollBackDeploymentErrors[keyof RollBackDeploymentErrors];
+
+export type RollBackDeploymentResponses = {
+    /**
+     * OK
+     */
+    200: DeploymentOut;
+};
+
+export type RollBackDeploymentResponse = RollBackDeploymentResponses[keyof RollBackDeploymentResponses];
+
+export type GetFitData = {
+    body?: never;
+    path: {
+        /**
+         * Deployment Id
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * Version
+         *
+         * The draft where left out
+         */
+        version?: number | null;
+    };
+    url: '/api/deployments/{deployment_id}/fit';
+};
+
+export type GetFitErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetFitError = GetFitErrors[keyof GetFitErrors];
+
+export type GetFitResponses = {
+    /**
+     * OK
+     */
+    200: Fit;
+};
+
+export type GetFitResponse = GetFitResponses[keyof GetFitResponses];
 
 export type GetMetricsData = {
     body?: never;
