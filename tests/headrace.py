@@ -93,7 +93,11 @@ class Headrace:
                 continue
             try:
                 command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                if words in command and marker in (entry / "environ").read_bytes().split(b"\0"):
+                # Redis writes its title over its environment.
+                if words in command and (
+                    str(self.data) in command
+                    or marker in (entry / "environ").read_bytes().split(b"\0")
+                ):
                     found.append(int(entry.name))
             except (FileNotFoundError, ProcessLookupError):
                 continue

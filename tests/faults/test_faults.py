@@ -27,6 +27,8 @@ STOPPED_SECONDS = float(os.environ.get("HEADRACE_FAULT_SECONDS", "8"))
 SEED = int(os.environ.get("HEADRACE_FAULT_SEED", "0")) or random.randrange(1, 10**6)
 # From the end of a fault to the first new row that has come through.
 MOST_SECONDS = 60
+# After these another run goes on.
+ENDS_THE_RUN = ("Java killed", "host killed")
 KEYS = 10
 ROWS_PER_SECOND = 50
 
@@ -41,7 +43,12 @@ class Input:
         self._ended = threading.Event()
         # So that none is written twice: what a broker may have taken is not sent again blindly.
         self._producer = Producer(
-            {"bootstrap.servers": servers, "enable.idempotence": True, "linger.ms": 0}
+            {
+                "bootstrap.servers": servers,
+                "log_level": 0,
+                "enable.idempotence": True,
+                "linger.ms": 0,
+            }
         )
         self._thread = threading.Thread(target=self._write)
 
@@ -69,7 +76,12 @@ class Output:
 
     def __init__(self, servers: str, seen: str, counts: str) -> None:
         self._consumer = Consumer(
-            {"bootstrap.servers": servers, "group.id": "none", "enable.auto.commit": False}
+            {
+                "bootstrap.servers": servers,
+                "log_level": 0,
+                "group.id": "none",
+                "enable.auto.commit": False,
+            }
         )
         self.seen, self.counts = seen, counts
         # How often each number came out, and by which names of its record.
@@ -92,17 +104,16 @@ class Output:
             ]
             self._consumer.assign(places)
             self._assigned = True
-        while records := self._consumer.consume(10_000, timeout=1):
-            for record in records:
-                if record.error():
-                    continue
-                row = json.loads(record.value())
-                if record.topic() == self.seen:
-                    self.times[row["n"]] += 1
-                    self.names[row["n"]].add(dict(record.headers() or ())["headrace.id"])
-                    self.newest_number = max(self.newest_number, row["n"])
-                else:
-                    self.newest[row["k"]] = row["count"]
+        for record in self._consumer.consume(10_000, timeout=0.5):
+            if record.error():
+                continue
+            row = json.loads(record.value())
+            if record.topic() == self.seen:
+                self.times[row["n"]] += 1
+                self.names[row["n"]].add(dict(record.headers() or ())["headrace.id"])
+                self.newest_number = max(self.newest_number, row["n"])
+            else:
+                self.newest[row["k"]] = row["count"]
 
 
 class Watched:
@@ -210,8 +221,10 @@ def deployed(headrace: Headrace) -> tuple[str, str, str, str]:
     return made["id"], numbers, seen, counts
 
 
-def until_well(headrace: Headrace, deployment: str, input: Input, output: Output) -> float:
-    """Seconds until it runs, says so, and a row written from now on has come through."""
+def until_well(
+    headrace: Headrace, deployment: str, input: Input, output: Output, runs: int
+) -> float:
+    """Seconds until it runs for the n-th time, says so, and a row written from now on came out."""
     begin, first = time.monotonic(), input.written
 
     def is_well() -> str | None:
@@ -222,7 +235,8 @@ def until_well(headrace: Headrace, deployment: str, input: Input, output: Output
             found: Any = headrace.deployment(deployment)
         except (requests.RequestException, AssertionError) as error:
             return f"the API does not answer: {error}"
-        return None if found["state"] == "running" else f"{found['state']}: {found['message']}"
+        is_there = found["state"] == "running" and len(found["runs"]) >= runs
+        return None if is_there else f"{found['state']}: {found['message']}"
 
     headrace.until(is_well, MOST_SECONDS)
     return time.monotonic() - begin
@@ -241,12 +255,14 @@ def test_nothing_is_lost_and_counts_stay_exact(headrace: Headrace) -> None:
     deployment, numbers, seen, counts = deployed(headrace)
     kinds = faults(headrace, deployment)
     output = Output(headrace.servers, seen, counts)
+    epoch = 1
     print(f"\n{FAULTS} faults, seed {SEED}, {ROWS_PER_SECOND} rows/s")
     with Watched(headrace, deployment) as watched, Input(headrace.servers, numbers) as input:
-        until_well(headrace, deployment, input, output)
+        until_well(headrace, deployment, input, output, 1)
         for kind in in_turn(list(kinds), FAULTS, SEED):
             kinds[kind]()
-            seconds = until_well(headrace, deployment, input, output)
+            epoch += kind in ENDS_THE_RUN
+            seconds = until_well(headrace, deployment, input, output, epoch)
             print(f"  {kind:<22} well again after {seconds:5.1f} s", flush=True)
 
     def all_counted() -> str | None:
