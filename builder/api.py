@@ -10,8 +10,10 @@ from builder.access.api import router as access
 from builder.access.identity import IDENTITIES
 from builder.connections.api import router as connections
 from builder.deployments.api import router as deployments
+from builder.environments.api import router as environments
 from builder.health import health
 from builder.json_body import JsonBody
+from builder.monitor.api import router as monitor
 from builder.pipelines.api import router as pipelines
 from builder.refused import answer_with_problem_json
 from builder.schema import Json, ProblemOut, Schema
@@ -62,7 +64,7 @@ api = HeadraceAPI(
     parser=JsonBody(),
 )
 answer_with_problem_json(api)
-for router in (access, pipelines, connections, deployments):
+for router in (access, pipelines, connections, environments, deployments, monitor):
     api.add_router("", router)
 
 

@@ -9,6 +9,7 @@ from redis.exceptions import RedisError
 
 from builder.connections import kafka
 from builder.connections.models import Connection
+from builder.deployments.disk import room
 
 Check = tuple[bool, str]
 
@@ -22,6 +23,7 @@ def health() -> tuple[bool, dict[str, Any]]:
         "spark_worker": lambda: _worker("spark"),
         "rehearsal_worker": lambda: _worker("rehearsal"),
         "kafka": _kafka,
+        "disk": _disk,
     }
     found: dict[str, Any] = {}
     for name, check in checks.items():
@@ -68,3 +70,8 @@ def _kafka() -> Check:
     except kafka.Unreachable as error:
         return False, str(error)
     return True, f"A broker answers at {local.bootstrap_servers}."
+
+
+def _disk() -> Check:
+    found = room()
+    return not found.is_low, str(found)

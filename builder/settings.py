@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "builder",
     "builder.access",
     "builder.connections",
+    "builder.environments",
     "builder.pipelines",
     "builder.deployments",
     "builder.monitor",

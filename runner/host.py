@@ -190,7 +190,7 @@ class _Host:
         for name, connection in self.run["connections"].items():
             if "bootstrap_servers" in connection:
                 settings[f"spark.headrace.connection.{name}"] = connection["bootstrap_servers"]
-        if not self.run["master"]:
+        if (self.run["master"] or "local").startswith("local"):
             # No port of a job on one machine is open to others.
             os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
             settings["spark.driver.host"] = "127.0.0.1"

@@ -14,9 +14,10 @@ from kombu.exceptions import OperationalError
 
 from builder.access.activity import record
 from builder.access.permissions import require, visible_or_404
-from builder.connections.models import connections_for_runner
 from builder.deployments.fit import beginning_anew, fit
 from builder.deployments.models import Deployment, DeployRequest, Desired, State
+from builder.deployments.placement import too_few_cores
+from builder.environments.models import connections_in, meant_by
 from builder.monitor.tell import tell_state
 from builder.pipelines.actions import freeze
 from builder.pipelines.models import Pipeline, Tests, Version
@@ -63,7 +64,9 @@ def deploy(
     )
     graph = chosen.graph if chosen else pipeline.graph
     name = pipeline.slug if environment == "default" else f"{pipeline.slug}--{environment}"
-    job = _compiled(graph, name, mode, start)
+    job = _compiled(graph, name, environment, mode, start)
+    if problems := too_few_cores(environment, job):
+        raise unsound(problems, "The pipeline")
     with transaction.atomic():
         Pipeline.objects.select_for_update().get(pk=pipeline.pk)
         if key and (done := _done_before(user, key, digest)):
@@ -119,7 +122,7 @@ def rewind(user: User, deployment_id: UUID, begin: Any) -> Deployment:
     """
     with transaction.atomic():
         deployment = _locked(user, deployment_id)
-        job = _compiled(deployment.graph, deployment.name, deployment.mode, begin)
+        job = _compiled_for(deployment, deployment.graph, begin)
         _freeze(deployment, deployment.version, deployment.mode, begin, job)
         deployment.fresh = True
         _begin_anew(deployment)
@@ -137,8 +140,8 @@ def roll_back(user: User, deployment_id: UUID) -> Deployment:
         before = deployment.version_before()
         if before is None:
             raise Refused(409, "No other version has run here; deploy one from the versions.")
-        deployed, name = deployment.version, deployment.name
-        job = _compiled(before.graph, name, deployment.mode, deployment.start)
+        deployed = deployment.version
+        job = _compiled_for(deployment, before.graph, deployment.start)
         _freeze(deployment, before, deployment.mode, deployment.start, job)
         _begin_anew(deployment)
         message = f"{user} rolled back from version {deployed.number} to {before.number}"
@@ -152,7 +155,7 @@ def fit_of(user: User, deployment_id: UUID, version: int | None) -> dict[str, An
     pipeline = deployment.pipeline
     chosen = version and visible_or_404(user, pipeline.versions.all(), number=version)
     graph = chosen.graph if chosen else pipeline.graph
-    return fit(deployment, _compiled(graph, deployment.name, deployment.mode, deployment.start))
+    return fit(deployment, _compiled_for(deployment, graph, deployment.start))
 
 
 def forget_deployments_of(sender: type[Pipeline], instance: Pipeline, **_: Any) -> None:
@@ -164,7 +167,8 @@ def forget_deployments_of(sender: type[Pipeline], instance: Pipeline, **_: Any) 
         if deployment.desired == Desired.RUNNING or deployment.live_run():
             raise Refused(409, f"{deployment} runs; stop it first, then delete the pipeline.")
         transaction.on_commit(partial(_send, "remove_folder", str(deployment.pk)))
-        connections = sorted({topic["connection"] for topic in deployment.topics})
+        meant = meant_by(deployment.environment)
+        connections = sorted({meant.get(t["connection"], "") for t in deployment.topics})
         transaction.on_commit(partial(_send, "remove_topics", deployment.name, connections))
 
 
@@ -197,12 +201,17 @@ def _done_before(user: User, key: str, digest: str) -> Deployment | None:
     return done.deployment
 
 
-def _compiled(graph: Any, name: str, mode: Any, start: Any) -> Job:
+def _compiled_for(deployment: Deployment, graph: Any, start: Any) -> Job:
+    name, environment = deployment.name, deployment.environment
+    return _compiled(graph, name, environment, deployment.mode, start)
+
+
+def _compiled(graph: Any, name: str, environment: str, mode: Any, start: Any) -> Job:
     try:
         return compile_job(
             read_graph(graph),
             name=name,
-            connections=connections_for_runner(),
+            connections=connections_in(environment),
             mode=mode,
             start=start,
         )

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from builder.deployments import actions
+from builder.deployments.disk import in_words, usage
 from builder.deployments.models import Deployment, DeployRequest, Run
 from builder.read_only_admin import ReadOnlyAdmin
 from builder.request import user_of
@@ -27,7 +28,12 @@ class DeploymentAdmin(ReadOnlyAdmin):
     )
     list_filter = ("state", "desired", "environment")
     search_fields = ("pipeline__name",)
+    readonly_fields = ("disk",)
     actions = ("start", "stop", "restart")
+
+    @admin.display(description="disk")
+    def disk(self, deployment: Deployment) -> str:
+        return ", ".join(f"{name} {in_words(size)}" for name, size in usage(deployment).items())
 
     @admin.action(description="Start", permissions=("run",))
     def start(self, request: HttpRequest, chosen: QuerySet[Deployment]) -> None:

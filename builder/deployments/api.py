@@ -102,6 +102,11 @@ class RunOut(Schema):
     tests: TestsOut | None = Field(description="What the test cases said of its graph")
 
 
+class DiskUse(Schema):
+    runs: int = Field(description="Bytes of its runs: programs, events, logs")
+    checkpoints: int
+
+
 class DeploymentOut(DeploymentListed):
     version_before: int | None = Field(
         description="What rolling back would run; null where no other version has run here"
@@ -111,6 +116,7 @@ class DeploymentOut(DeploymentListed):
     tests: TestsOut | None = Field(
         description="What the test cases said of its graph when it was deployed"
     )
+    disk: DiskUse
     runs: list[RunOut]
 
 

@@ -8,7 +8,10 @@ class DeploymentsConfig(AppConfig):
 
     def ready(self) -> None:
         from builder.deployments.actions import forget_deployments_of
+        from builder.deployments.placement import keep_environments_in_use
+        from builder.environments.models import Environment
         from builder.pipelines.models import Pipeline
 
-        # Pipelines know nothing of deployments, so that imports go one way.
+        # These know nothing of deployments, so that imports go one way.
         pre_delete.connect(forget_deployments_of, sender=Pipeline)
+        pre_delete.connect(keep_environments_in_use, sender=Environment)

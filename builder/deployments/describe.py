@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from builder.deployments.disk import usage
 from builder.deployments.models import Deployment
 
 Json = dict[str, Any]
@@ -49,6 +50,7 @@ def describe_whole(deployment: Deployment) -> Json:
         "graph": deployment.graph,
         "samples": deployment.samples,
         "tests": deployment.tests,
+        "disk": usage(deployment),
         "runs": [
             {
                 "epoch": run.epoch,

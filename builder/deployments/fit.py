@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from builder.deployments.checkpoints import there as checkpoints
 from builder.deployments.models import Deployment
 from runner.compile import Job
 from runner.plan import Segment
@@ -16,7 +17,7 @@ def fit(deployment: Deployment, job: Job) -> Json:
     stateful step and a hash of all that its state depends on, so one that does not fit is never
     read: the segment begins anew.
     """
-    there = _there(deployment)
+    there = {folder.name for folder in checkpoints(deployment)}
     segments = [_segment(segment, there) for segment in job.segments]
     wanted = {segment.checkpoint for segment in job.segments}
     return {
@@ -28,16 +29,8 @@ def fit(deployment: Deployment, job: Job) -> Json:
 
 def beginning_anew(deployment: Deployment, job: Job) -> list[str]:
     """The ids of the segments that find no checkpoint though others of theirs are there."""
-    there = _there(deployment)
+    there = {folder.name for folder in checkpoints(deployment)}
     return [s.id for s in job.segments if s.checkpoint not in there and _of_step(s, there)]
-
-
-def _there(deployment: Deployment) -> set[str]:
-    try:
-        folders = list((deployment.folder / "checkpoints").iterdir())
-    except FileNotFoundError:
-        return set()
-    return {folder.name for folder in folders if folder.is_dir()}
 
 
 def _segment(segment: Segment, there: set[str]) -> Json:

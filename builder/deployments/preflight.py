@@ -4,8 +4,11 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from builder.connections import kafka
-from builder.connections.models import connections_for_runner
+from builder.deployments.checkpoints import lost
 from builder.deployments.models import Deployment
+from builder.deployments.placement import cluster_away, shortage
+from builder.environments.models import connections_in, meant_by, profile_of
+from builder.pipelines.planned import partitions_read
 
 ASK_SECONDS = 3.0
 
@@ -20,8 +23,15 @@ class Hindrance:
 
 
 def hindrance(deployment: Deployment) -> Hindrance | None:
-    """What keeps the deployment's job from starting: a broker that is away, a missing topic."""
-    connections = connections_for_runner()
+    """What keeps the deployment's job from starting.
+
+    A cluster or a broker that is away, a lost checkpoint, a missing topic, too few cores.
+    """
+    environment = deployment.environment
+    if said := cluster_away(environment) or _lost(deployment):
+        return Hindrance(said)
+    connections, meant = connections_in(environment), meant_by(environment)
+    known: dict[str, dict[str, int]] = {}
     reads = defaultdict(list)
     for use in deployment.topics:
         reads[use["connection"]].append(use)
@@ -34,22 +44,36 @@ def hindrance(deployment: Deployment) -> Hindrance | None:
             )
         servers = connections[name]["bootstrap_servers"]
         try:
-            there = kafka.topic_partitions(servers, timeout=ASK_SECONDS)
+            there = known[name] = kafka.topic_partitions(servers, timeout=ASK_SECONDS)
         except kafka.Unreachable as error:
             return Hindrance(
-                f"The connection {name} does not answer: {error}", step=uses[0]["step"]
+                f"The connection {meant[name]} does not answer: {error}", step=uses[0]["step"]
             )
         for use in uses:
-            topic = {"connection": name, "topic": use.get("topic", "")}
+            topic = {"connection": meant[name], "topic": use.get("topic", "")}
             is_read = use["use"] == "read" and "topic" in use
             if is_read and use["topic"] not in there and topic not in missing:
                 missing.append(topic)
                 step = step or use["step"]
     if not missing:
-        return None
+        partitions = partitions_read(deployment.topics, known)
+        said = shortage(profile_of(environment), deployment.segments, partitions)
+        return Hindrance(f"{said} Give it more.") if said else None
     names = ", ".join(f"{t['topic']} ({t['connection']})" for t in missing)
     if len(missing) == 1:
         message = f"The topic {names} is not there yet. Make it, and the job starts by itself."
     else:
         message = f"The topics {names} are not there yet. Make them, and the job starts by itself."
     return Hindrance(message, missing, step)
+
+
+def _lost(deployment: Deployment) -> str | None:
+    """That a checkpoint is gone: without it the job would begin elsewhere without a word."""
+    names = lost(deployment)
+    if not names:
+        return None
+    gone = f"The checkpoint {names[0]} is" if len(names) == 1 else f"{', '.join(names)} are"
+    return (
+        f"{gone} gone, though the last run had {'it' if len(names) == 1 else 'them'}. Restore "
+        "what was lost, and the job goes on by itself; or deploy it with a fresh start."
+    )

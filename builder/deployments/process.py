@@ -4,10 +4,8 @@ import json
 import os
 from pathlib import Path
 
-from django.conf import settings
-
-from builder.connections.models import connections_for_runner
 from builder.deployments.models import Run
+from builder.environments.models import connections_in, profile_of
 from runner import launch as launcher
 from runner.events import READY
 from runner.jars import spark_jars
@@ -16,6 +14,7 @@ from runner.jars import spark_jars
 def write_folder(run: Run) -> None:
     """Write all that the run's process needs, readable by its owner only."""
     deployment = run.deployment
+    profile = profile_of(deployment.environment)
     checkpoints = deployment.folder / "checkpoints"
     for folder in (run.folder, checkpoints):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -29,11 +28,11 @@ def write_folder(run: Run) -> None:
         "graph": deployment.graph,
         "segments": deployment.segments,
         "topics": deployment.topics,
-        "conf": deployment.conf,
+        "conf": {**profile.runner_conf, **deployment.conf},
         # As they are now: the embedded broker may have moved since it was deployed.
-        "connections": connections_for_runner(),
+        "connections": connections_in(deployment.environment),
         "checkpoints": str(checkpoints),
-        "master": settings.ENVIRONMENT.spark_master,
+        "master": profile.runner_master,
         "jars": [str(jar) for jar in spark_jars()],
     }
     _write(run.folder / "run.json", json.dumps(about, indent=1))

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from builder.deployments.models import Deployment, Desired, Run, State
+from builder.environments.models import meant_by
 from builder.monitor.models import Metric
 from builder.monitor.tell import tell
 from runner.events import read_events
@@ -222,6 +223,9 @@ def _take_problem(deployment: Deployment, event: Json) -> None:
         ),
         None,
     )
+    if connection:
+        # By its own name: whoever makes the topic makes it there.
+        connection = meant_by(deployment.environment).get(connection, connection)
     missing = {"connection": connection, "topic": topic}
     if connection and missing not in deployment.missing_topics:
         deployment.missing_topics = [*deployment.missing_topics, missing]

@@ -1,3 +1,6 @@
+from uuid import UUID
+
+from django.core.validators import MinValueValidator
 from django.db import models
 
 from builder.deployments.models import Deployment
@@ -30,3 +33,58 @@ class Sequence(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.value}"
+
+
+_ONLY = UUID(int=1)
+_AT_LEAST_ONE = [MinValueValidator(1)]
+
+
+class Retention(models.Model):
+    """How long what piles up is kept, for the whole installation. Activity is kept for good."""
+
+    id = models.UUIDField(primary_key=True, default=_ONLY, editable=False)
+    runs_kept = models.PositiveIntegerField(
+        default=50, validators=_AT_LEAST_ONE, help_text="newest runs of each deployment"
+    )
+    metrics_days = models.PositiveIntegerField(default=1, validators=_AT_LEAST_ONE)
+    log_days = models.PositiveIntegerField(
+        default=30, validators=_AT_LEAST_ONE, help_text="after a run has ended"
+    )
+    log_megabytes = models.PositiveIntegerField(
+        default=500, validators=_AT_LEAST_ONE, help_text="of the logs of each deployment"
+    )
+    checkpoint_days = models.PositiveIntegerField(
+        default=7,
+        validators=_AT_LEAST_ONE,
+        help_text="after the last change of checkpoints that nothing uses any more",
+    )
+    key_days = models.PositiveIntegerField(
+        default=1, validators=_AT_LEAST_ONE, help_text="of requests with an Idempotency-Key"
+    )
+
+    class Meta:
+        verbose_name_plural = "retention"
+
+    def __str__(self) -> str:
+        return "Retention"
+
+    @classmethod
+    def current(cls) -> "Retention":
+        """What holds now; made with its defaults where nobody has chosen yet."""
+        return cls.objects.get_or_create(pk=_ONLY)[0]
+
+
+class Leftover(models.Model):
+    """Internal topics of a deployment that is no more, until their cluster has let go of them."""
+
+    name = models.CharField(max_length=100)
+    connection = models.CharField(max_length=63)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("name", "connection"), name="one_leftover_per_cluster"),
+        )
+
+    def __str__(self) -> str:
+        return f"headrace.{self.name}.* in {self.connection}"

@@ -1,17 +1,15 @@
 """Follow what runs, forget what is old."""
 
-from datetime import timedelta
+import logging
 
 from celery import shared_task
-from django.utils import timezone
 
-from builder.deployments.models import DeployRequest
 from builder.deployments.process import is_alive
 from builder.deployments.tasks import reconcile
 from builder.monitor.follow import follow_run, live_runs
-from builder.monitor.models import Metric
+from builder.monitor.retention import clean
 
-KEPT = timedelta(hours=24)
+log = logging.getLogger(__name__)
 
 
 @shared_task
@@ -25,7 +23,6 @@ def follow_all() -> None:
 
 @shared_task
 def prune() -> None:
-    """Forget points and idempotency keys older than a day."""
-    limit = timezone.now() - KEPT
-    Metric.objects.filter(at__lt=limit).delete()
-    DeployRequest.objects.filter(created_at__lt=limit).delete()
+    """Forget what is past its time, as the retention says."""
+    for removal in clean():
+        log.info("Removed: %s", removal.what)

@@ -1,5 +1,6 @@
 """A pipeline's plan as people and programs are told it: what Kafka Streams calls its topology."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from builder.connections.kafka import Unreachable, topic_partitions
@@ -11,7 +12,8 @@ from runner.steps.internal_topic import FromTopic, ToTopic
 
 def planned(job: Job) -> dict[str, Any]:
     """The segments of a job with their internal topics, checkpoints and slots, and its topics."""
-    partitions = _partitions(job)
+    known = partitions_of(job.topics, connections_for_runner())
+    partitions = None if known is None else partitions_read(job.topics, known)
     segments = []
     for segment in job.segments:
         ends = [job.plan.graph.by_id[id_].parsed for id_ in segment.steps]
@@ -29,21 +31,28 @@ def planned(job: Job) -> dict[str, Any]:
     return {"segments": segments, "topics": topics}
 
 
-def _partitions(job: Job) -> dict[str, int] | None:
-    """How many partitions each step reads, None while a broker does not answer.
-
-    A topic that is not there yet will have as many as the most that is read.
-    """
-    connections = connections_for_runner()
-    found: dict[str, int] = {}
+def partitions_of(
+    topics: Iterable[Mapping[str, str]], connections: Mapping[str, Any]
+) -> dict[str, dict[str, int]] | None:
+    """The topics of each connection with their partitions, None while a broker is away."""
     try:
-        known = {
+        return {
             name: topic_partitions(connections[name]["bootstrap_servers"])
-            for name in {t["connection"] for t in job.topics}
+            for name in {topic["connection"] for topic in topics}
         }
     except Unreachable:
         return None
-    for topic in job.topics:
+
+
+def partitions_read(
+    topics: Iterable[Mapping[str, str]], known: Mapping[str, Mapping[str, int]]
+) -> dict[str, int]:
+    """How many partitions each step reads, of the topics that each connection has.
+
+    A topic that is not there yet will have as many as the most that is read.
+    """
+    found: dict[str, int] = {}
+    for topic in topics:
         if topic["use"] in ("read", "received") and "topic" in topic:
             there = known[topic["connection"]].get(topic["topic"], 0)
             found[topic["step"]] = found.get(topic["step"], 0) + there

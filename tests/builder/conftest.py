@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import django
@@ -57,6 +57,17 @@ class Api:
             assert response.json()["status"] == status
             assert response.json()["detail"]
         return response.json() if response.content else None
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Kafka; answers its address."""
+    from builder.local.kafka import start_kafka
+
+    server = start_kafka(tmp_path_factory.mktemp("kafka"))
+    yield server.url
+    server.process.terminate()
+    server.process.wait(timeout=30)
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,17 +18,6 @@ from builder.deployments.models import Deployment
 from builder.deployments.preflight import hindrance
 from builder.deployments.reconcile import reconcile
 from builder.deployments.tasks import remove_topics
-
-
-@pytest.fixture(scope="session")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real Kafka; answers its address."""
-    from builder.local.kafka import start_kafka
-
-    server = start_kafka(tmp_path_factory.mktemp("kafka"))
-    yield server.url
-    server.process.terminate()
-    server.process.wait(timeout=30)
 
 
 @pytest.fixture

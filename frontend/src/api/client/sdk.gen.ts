@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CheckGraphData, CheckGraphErrors, CheckGraphResponses, CompileGraphData, CompileGraphErrors, CompileGraphResponses, CreateConnectionData, CreateConnectionErrors, CreateConnectionResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreatePipelineData, CreatePipelineErrors, CreatePipelineResponses, CreateTestCaseData, CreateTestCaseErrors, CreateTestCaseResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateTopicData, CreateTopicErrors, CreateTopicResponses, CreateVersionData, CreateVersionErrors, CreateVersionResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeletePipelineData, DeletePipelineErrors, DeletePipelineResponses, DeleteTestCaseData, DeleteTestCaseErrors, DeleteTestCaseResponses, DiffVersionsData, DiffVersionsErrors, DiffVersionsResponses, ExportPipelineData, ExportPipelineErrors, ExportPipelineResponses, GetConnectionData, GetConnectionErrors, GetConnectionResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetFitData, GetFitErrors, GetFitResponses, GetHealthData, GetHealthErrors, GetHealthResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMeData, GetMeErrors, GetMeResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetOperatorsData, GetOperatorsErrors, GetOperatorsResponses, GetPipelineData, GetPipelineErrors, GetPipelineResponses, GetPlanData, GetPlanErrors, GetPlanResponses, GetTestCaseData, GetTestCaseErrors, GetTestCaseResponses, GetVersionData, GetVersionErrors, GetVersionResponses, ImportPipelineData, ImportPipelineErrors, ImportPipelineResponses, ListActivityData, ListActivityErrors, ListActivityResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListFunctionsData, ListFunctionsErrors, ListFunctionsResponses, ListPipelinesData, ListPipelinesErrors, ListPipelinesResponses, ListStepTypesData, ListStepTypesErrors, ListStepTypesResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListTestCasesData, ListTestCasesErrors, ListTestCasesResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTopicsData, ListTopicsErrors, ListTopicsResponses, ListVersionsData, ListVersionsErrors, ListVersionsResponses, LoginData, LoginErrors, LoginResponses, LogoutData, LogoutErrors, LogoutResponses, ParsePastedRowsData, ParsePastedRowsErrors, ParsePastedRowsResponses, RehearseGraphData, RehearseGraphErrors, RehearseGraphResponses, RestartDeploymentData, RestartDeploymentErrors, RestartDeploymentResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, RewindDeploymentData, RewindDeploymentErrors, RewindDeploymentResponses, RollBackDeploymentData, RollBackDeploymentErrors, RollBackDeploymentResponses, RunTestCasesData, RunTestCasesErrors, RunTestCasesResponses, SampleTopicData, SampleTopicErrors, SampleTopicResponses, StartDeploymentData, StartDeploymentErrors, StartDeploymentResponses, StopDeploymentData, StopDeploymentErrors, StopDeploymentResponses, TestConnectionData, TestConnectionErrors, TestConnectionResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdatePipelineData, UpdatePipelineErrors, UpdatePipelineResponses, UpdateTestCaseData, UpdateTestCaseErrors, UpdateTestCaseResponses } from './types.gen';
+import type { CheckGraphData, CheckGraphErrors, CheckGraphResponses, CompileGraphData, CompileGraphErrors, CompileGraphResponses, CreateConnectionData, CreateConnectionErrors, CreateConnectionResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreatePipelineData, CreatePipelineErrors, CreatePipelineResponses, CreateTestCaseData, CreateTestCaseErrors, CreateTestCaseResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateTopicData, CreateTopicErrors, CreateTopicResponses, CreateVersionData, CreateVersionErrors, CreateVersionResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeletePipelineData, DeletePipelineErrors, DeletePipelineResponses, DeleteTestCaseData, DeleteTestCaseErrors, DeleteTestCaseResponses, DiffVersionsData, DiffVersionsErrors, DiffVersionsResponses, ExportPipelineData, ExportPipelineErrors, ExportPipelineResponses, GetConnectionData, GetConnectionErrors, GetConnectionResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetDiskData, GetDiskErrors, GetDiskResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetFitData, GetFitErrors, GetFitResponses, GetHealthData, GetHealthErrors, GetHealthResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMeData, GetMeErrors, GetMeResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetOperatorsData, GetOperatorsErrors, GetOperatorsResponses, GetPipelineData, GetPipelineErrors, GetPipelineResponses, GetPlanData, GetPlanErrors, GetPlanResponses, GetTestCaseData, GetTestCaseErrors, GetTestCaseResponses, GetVersionData, GetVersionErrors, GetVersionResponses, ImportPipelineData, ImportPipelineErrors, ImportPipelineResponses, ListActivityData, ListActivityErrors, ListActivityResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListFunctionsData, ListFunctionsErrors, ListFunctionsResponses, ListPipelinesData, ListPipelinesErrors, ListPipelinesResponses, ListStepTypesData, ListStepTypesErrors, ListStepTypesResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListTestCasesData, ListTestCasesErrors, ListTestCasesResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTopicsData, ListTopicsErrors, ListTopicsResponses, ListVersionsData, ListVersionsErrors, ListVersionsResponses, LoginData, LoginErrors, LoginResponses, LogoutData, LogoutErrors, LogoutResponses, ParsePastedRowsData, ParsePastedRowsErrors, ParsePastedRowsResponses, RehearseGraphData, RehearseGraphErrors, RehearseGraphResponses, RestartDeploymentData, RestartDeploymentErrors, RestartDeploymentResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, RewindDeploymentData, RewindDeploymentErrors, RewindDeploymentResponses, RollBackDeploymentData, RollBackDeploymentErrors, RollBackDeploymentResponses, RunTestCasesData, RunTestCasesErrors, RunTestCasesResponses, SampleTopicData, SampleTopicErrors, SampleTopicResponses, StartDeploymentData, StartDeploymentErrors, StartDeploymentResponses, StopDeploymentData, StopDeploymentErrors, StopDeploymentResponses, TestConnectionData, TestConnectionErrors, TestConnectionResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdatePipelineData, UpdatePipelineErrors, UpdatePipelineResponses, UpdateTestCaseData, UpdateTestCaseErrors, UpdateTestCaseResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -547,6 +547,69 @@ export const parsePastedRows = <ThrowOnError extends boolean = true>(options: Op
 });
 
 /**
+ * List environments
+ *
+ * List the environments that somebody has made; a deployment may name another, too.
+ */
+export const listEnvironments = <ThrowOnError extends boolean = true>(options?: Options<ListEnvironmentsData, ThrowOnError>) => (options?.client ?? client).get<ListEnvironmentsResponses, ListEnvironmentsErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/environments',
+    ...options
+});
+
+/**
+ * Make an environment
+ *
+ * Make an environment; 422 with `problems` on the fields that can't be so.
+ */
+export const createEnvironment = <ThrowOnError extends boolean = true>(options: Options<CreateEnvironmentData, ThrowOnError>) => (options.client ?? client).post<CreateEnvironmentResponses, CreateEnvironmentErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/environments',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete an environment
+ *
+ * Delete an environment; 409 where a deployment uses it.
+ */
+export const deleteEnvironment = <ThrowOnError extends boolean = true>(options: Options<DeleteEnvironmentData, ThrowOnError>) => (options.client ?? client).delete<DeleteEnvironmentResponses, DeleteEnvironmentErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/environments/{name}',
+    ...options
+});
+
+/**
+ * Get an environment
+ *
+ * Answer one environment.
+ */
+export const getEnvironment = <ThrowOnError extends boolean = true>(options: Options<GetEnvironmentData, ThrowOnError>) => (options.client ?? client).get<GetEnvironmentResponses, GetEnvironmentErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/environments/{name}',
+    ...options
+});
+
+/**
+ * Change an environment
+ *
+ * Change an environment; what runs in it takes it up when it next starts.
+ */
+export const updateEnvironment = <ThrowOnError extends boolean = true>(options: Options<UpdateEnvironmentData, ThrowOnError>) => (options.client ?? client).put<UpdateEnvironmentResponses, UpdateEnvironmentErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/environments/{name}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * List deployments
  *
  * List deployments, newest first; `pipeline` leaves only those of one.
@@ -688,5 +751,16 @@ export const getLogs = <ThrowOnError extends boolean = true>(options: Options<Ge
 export const listActivity = <ThrowOnError extends boolean = true>(options: Options<ListActivityData, ThrowOnError>) => (options.client ?? client).get<ListActivityResponses, ListActivityErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
     url: '/api/deployments/{deployment_id}/activity',
+    ...options
+});
+
+/**
+ * Disk use
+ *
+ * Answer how full the disk is, and what the data folder and each deployment take of it.
+ */
+export const getDisk = <ThrowOnError extends boolean = true>(options?: Options<GetDiskData, ThrowOnError>) => (options?.client ?? client).get<GetDiskResponses, GetDiskErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/disk',
     ...options
 });

@@ -1405,6 +1405,142 @@ export type RowsText = {
 };
 
 /**
+ * EnvironmentOut
+ */
+export type EnvironmentOut = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Connections
+     */
+    connections: {
+        [key: string]: string;
+    };
+    profile: ProfileOut;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+};
+
+/**
+ * Environments
+ */
+export type Environments = {
+    /**
+     * Items
+     */
+    items: Array<EnvironmentOut>;
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Settings
+     *
+     * The settings of Spark that `conf` may name
+     */
+    settings: Array<Setting>;
+};
+
+/**
+ * ProfileOut
+ */
+export type ProfileOut = {
+    /**
+     * Master
+     */
+    master: string;
+    /**
+     * Cores
+     */
+    cores: number | null;
+    /**
+     * Driver Memory
+     */
+    driver_memory: string;
+    /**
+     * Executor Memory
+     */
+    executor_memory: string;
+    /**
+     * Conf
+     */
+    conf: {
+        [key: string]: string;
+    };
+};
+
+/**
+ * Setting
+ */
+export type Setting = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Takes
+     */
+    takes: string;
+};
+
+/**
+ * EnvironmentIn
+ */
+export type EnvironmentIn = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Connections
+     *
+     * The connection that a graph's name means here; else the one of that name
+     */
+    connections?: {
+        [key: string]: string;
+    };
+    profile?: ProfileIn;
+};
+
+/**
+ * ProfileIn
+ */
+export type ProfileIn = {
+    /**
+     * Master
+     *
+     * local[*] or spark://host:port; empty: as installed
+     */
+    master?: string;
+    /**
+     * Cores
+     *
+     * How many tasks of a deployment can run at once; as many as needed
+     */
+    cores?: number | null;
+    /**
+     * Driver Memory
+     */
+    driver_memory?: string;
+    /**
+     * Executor Memory
+     */
+    executor_memory?: string;
+    /**
+     * Conf
+     *
+     * Settings of Spark, of those that the list names
+     */
+    conf?: {
+        [key: string]: string;
+    };
+};
+
+/**
  * DeploymentListed
  */
 export type DeploymentListed = {
@@ -1695,10 +1831,27 @@ export type DeploymentOut = {
      * What the test cases said of its graph when it was deployed
      */
     tests: TestsOut | null;
+    disk: DiskUse;
     /**
      * Runs
      */
     runs: Array<RunOut>;
+};
+
+/**
+ * DiskUse
+ */
+export type DiskUse = {
+    /**
+     * Runs
+     *
+     * Bytes of its runs: programs, events, logs
+     */
+    runs: number;
+    /**
+     * Checkpoints
+     */
+    checkpoints: number;
 };
 
 /**
@@ -2017,6 +2170,68 @@ export type ActivityOut = {
      * Message
      */
     message: string;
+};
+
+/**
+ * DeploymentDisk
+ */
+export type DeploymentDisk = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Pipeline
+     */
+    pipeline: string;
+    /**
+     * Environment
+     */
+    environment: string;
+    /**
+     * Runs
+     */
+    runs: number;
+    /**
+     * Checkpoints
+     */
+    checkpoints: number;
+};
+
+/**
+ * Disk
+ */
+export type Disk = {
+    /**
+     * Total
+     *
+     * Of the disk that the data folder stands on, in bytes
+     */
+    total: number;
+    /**
+     * Free
+     */
+    free: number;
+    /**
+     * Low
+     *
+     * Whether it is nearly full
+     */
+    low: boolean;
+    /**
+     * Message
+     */
+    message: string;
+    /**
+     * Data
+     *
+     * What the whole data folder takes
+     */
+    data: number;
+    /**
+     * Deployments
+     */
+    deployments: Array<DeploymentDisk>;
 };
 
 /**
@@ -3349,6 +3564,159 @@ export type ParsePastedRowsResponses = {
 
 export type ParsePastedRowsResponse = ParsePastedRowsResponses[keyof ParsePastedRowsResponses];
 
+export type ListEnvironmentsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Page
+         */
+        page?: number;
+        /**
+         * Page Size
+         */
+        page_size?: number;
+        /**
+         * Search
+         */
+        search?: string;
+    };
+    url: '/api/environments';
+};
+
+export type ListEnvironmentsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListEnvironmentsError = ListEnvironmentsErrors[keyof ListEnvironmentsErrors];
+
+export type ListEnvironmentsResponses = {
+    /**
+     * OK
+     */
+    200: Environments;
+};
+
+export type ListEnvironmentsResponse = ListEnvironmentsResponses[keyof ListEnvironmentsResponses];
+
+export type CreateEnvironmentData = {
+    body: EnvironmentIn;
+    path?: never;
+    query?: never;
+    url: '/api/environments';
+};
+
+export type CreateEnvironmentErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type CreateEnvironmentError = CreateEnvironmentErrors[keyof CreateEnvironmentErrors];
+
+export type CreateEnvironmentResponses = {
+    /**
+     * Created
+     */
+    201: EnvironmentOut;
+};
+
+export type CreateEnvironmentResponse = CreateEnvironmentResponses[keyof CreateEnvironmentResponses];
+
+export type DeleteEnvironmentData = {
+    body?: never;
+    path: {
+        /**
+         * Name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/api/environments/{name}';
+};
+
+export type DeleteEnvironmentErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type DeleteEnvironmentError = DeleteEnvironmentErrors[keyof DeleteEnvironmentErrors];
+
+export type DeleteEnvironmentResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeleteEnvironmentResponse = DeleteEnvironmentResponses[keyof DeleteEnvironmentResponses];
+
+export type GetEnvironmentData = {
+    body?: never;
+    path: {
+        /**
+         * Name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/api/environments/{name}';
+};
+
+export type GetEnvironmentErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetEnvironmentError = GetEnvironmentErrors[keyof GetEnvironmentErrors];
+
+export type GetEnvironmentResponses = {
+    /**
+     * OK
+     */
+    200: EnvironmentOut;
+};
+
+export type GetEnvironmentResponse = GetEnvironmentResponses[keyof GetEnvironmentResponses];
+
+export type UpdateEnvironmentData = {
+    body: EnvironmentIn;
+    path: {
+        /**
+         * Name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/api/environments/{name}';
+};
+
+export type UpdateEnvironmentErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type UpdateEnvironmentError = UpdateEnvironmentErrors[keyof UpdateEnvironmentErrors];
+
+export type UpdateEnvironmentResponses = {
+    /**
+     * OK
+     */
+    200: EnvironmentOut;
+};
+
+export type UpdateEnvironmentResponse = UpdateEnvironmentResponses[keyof UpdateEnvironmentResponses];
+
 export type ListDeploymentsData = {
     body?: never;
     path?: never;
@@ -3765,3 +4133,28 @@ export type ListActivityResponses = {
 };
 
 export type ListActivityResponse = ListActivityResponses[keyof ListActivityResponses];
+
+export type GetDiskData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/disk';
+};
+
+export type GetDiskErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetDiskError = GetDiskErrors[keyof GetDiskErrors];
+
+export type GetDiskResponses = {
+    /**
+     * OK
+     */
+    200: Disk;
+};
+
+export type GetDiskResponse = GetDiskResponses[keyof GetDiskResponses];
