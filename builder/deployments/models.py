@@ -125,9 +125,11 @@ class Run(models.Model):
     stop_asked_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     heartbeat = models.DateTimeField(null=True)
-    # When its process last gave a sign of life, and when its rows last moved on: seconds of the
-    # machine's monotonic clock, which no change of the time of day moves. What was seen then
-    # stands beside them.
+    # Seconds of the machine's monotonic clock, which no change of the time of day moves: when it
+    # was started and asked to stop, when its process last gave a sign of life, and when its rows
+    # last moved on. What was seen then stands beside them.
+    started_clock = models.FloatField(default=0)
+    asked_clock = models.FloatField(null=True)
     sign_at = models.FloatField(null=True)
     sign = models.BigIntegerField(null=True)
     moved_at = models.FloatField(null=True)

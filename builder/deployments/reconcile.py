@@ -21,17 +21,19 @@ from builder.deployments.preflight import Hindrance, hindrance
 from builder.monitor.follow import counts, follow_run, quiet
 from builder.monitor.tell import tell_state
 
-STARTING = timedelta(seconds=180)
+# In seconds of the monotonic clock: most that a process takes to start, and to stop.
+STARTING = 180.0
+STOPPING = 60.0
 # How long the run that is replaced goes on while the next one makes ready.
-STANDING_BY = timedelta(seconds=60)
-# Seconds without a sign of life from a process, and with rows that wait and none that move.
+STANDING_BY = 60.0
+# Without a sign of life from a process; with rows that wait and none that move.
 SILENT = 60.0
 STALLED = 300.0
 NOT_MOVING = f"Rows wait, and none was taken for {STALLED / 60:.0f} minutes."
-STOPPING = timedelta(seconds=60)
 HEALTHY = timedelta(minutes=10)
 MISSING_TOPIC = timedelta(seconds=3)
 AWAY = timedelta(seconds=5)
+LONGEST_WAIT = timedelta(minutes=10)
 # A run that ended cleanly though nobody here asked it to (the machine shuts down) is simply
 # started again, unless it ends like that again and again.
 SETTLED = timedelta(seconds=10)
@@ -95,8 +97,17 @@ def _is_due(deployment: Deployment) -> bool:
     return (
         deployment.desired == Desired.RUNNING
         and deployment.state != State.FAILED
-        and (deployment.retry_at is None or deployment.retry_at <= timezone.now())
+        and (
+            deployment.retry_at is None
+            # Further away than any wait: the clock was set back.
+            or not timezone.now() < deployment.retry_at < timezone.now() + LONGEST_WAIT
+        )
     )
+
+
+def _since(clock: float | None) -> float:
+    """Seconds since a moment of the machine's monotonic clock."""
+    return 0.0 if clock is None else time.monotonic() - clock
 
 
 # --- With a live run
@@ -118,12 +129,13 @@ def _look_after(deployment: Deployment) -> bool:
         return _let_go(deployment, run, now)
     if run.stop_asked_at is not None:
         return _stop(deployment, run, now, run.message)
-    if run.running_at is None and now - run.started_at > STARTING:
-        seconds = int(STARTING.total_seconds())
+    if run.running_at is None and _since(run.started_clock) > STARTING:
+        seconds = int(STARTING)
         return _stop(deployment, run, now, f"It did not start within {seconds} seconds.")
     if run.running_at and (said := _is_stuck(deployment, run, time.monotonic())):
         run.message = said
         run.stop_asked_at = now
+        run.asked_clock = time.monotonic()
         run.save()
         process.kill(run)
         record(None, "kill", deployment, f"Run {run.epoch} was ended: {said}")
@@ -197,7 +209,7 @@ def _has_successor(deployment: Deployment, run: Run, now: datetime) -> bool:
         _close(standby, State.FAILED, str((standby.exit or {}).get("message") or ""), now)
         # The next attempt, after the old run has ended, says what is wrong.
         return True
-    return process.is_ready(standby) or now - standby.started_at > STANDING_BY
+    return process.is_ready(standby) or _since(standby.started_clock) > STANDING_BY
 
 
 def _dismiss(deployment: Deployment, now: datetime) -> None:
@@ -227,6 +239,7 @@ def _succeed(deployment: Deployment) -> bool:
         deployment.samples = {}
     standby.standby = False
     standby.started_at = now
+    standby.started_clock = time.monotonic()
     standby.counts_before = counts(deployment)
     standby.save()
     _set(deployment, State.STARTING, "Taking over from the run that it replaces.")
@@ -253,15 +266,14 @@ def _stop(deployment: Deployment, run: Run, now: datetime, message: str) -> bool
     if run.stop_asked_at is None:
         process.ask_to_stop(run)
         run.stop_asked_at = now
+        run.asked_clock = time.monotonic()
         run.state = State.STOPPING
         run.message = message
         run.save()
         _set(deployment, State.STOPPING, message)
-    elif now - run.stop_asked_at > STOPPING:
+    elif _since(run.asked_clock) > STOPPING:
         process.kill(run)
-        run.message = (
-            f"Ended by force: it did not stop within {int(STOPPING.total_seconds())} seconds."
-        )
+        run.message = f"Ended by force: it did not stop within {int(STOPPING)} seconds."
         run.save()
     return False
 
@@ -369,6 +381,7 @@ def _new_run(deployment: Deployment, now: datetime, *, standby: bool) -> Run:
         version=deployment.version,
         standby=standby,
         started_at=now,
+        started_clock=time.monotonic(),
         counts_before=counts(deployment),
         tests=deployment.tests,
     )

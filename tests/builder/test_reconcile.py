@@ -122,7 +122,7 @@ def test_stop_is_asked_once_and_seen(want: Any, admin: User) -> None:
 
 
 def test_who_does_not_stop_is_ended(want: Any, admin: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr(reconciler, "STOPPING", timedelta(seconds=0.3))
+    monkeypatch.setattr(reconciler, "STOPPING", 0.3)
     deployment = want("signal.signal(signal.SIGTERM, signal.SIG_IGN); running(); time.sleep(600)")
     until(deployment, "running")
     actions.stop(admin, deployment.pk)
@@ -131,7 +131,7 @@ def test_who_does_not_stop_is_ended(want: Any, admin: User, monkeypatch: Any) ->
 
 
 def test_who_does_not_start_is_started_again(want: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(reconciler, "STARTING", timedelta(seconds=0.3))
+    monkeypatch.setattr(reconciler, "STARTING", 0.3)
     deployment = want(
         "signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))\n"
         "if folder.name == '1': time.sleep(600)\n"
@@ -378,6 +378,35 @@ def test_rows_that_wait_and_none_that_move_are_told(
         (first.folder / "go").touch()
         assert until_true(deployment, lambda: deployment.message == "Reading lines.")
         assert Activity.objects.filter(verb="stall").count() == 1
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+def test_a_clock_that_is_set_ends_no_run_and_holds_none_up(
+    hours: int, want: Any, admin: User, processes: list[int], monkeypatch: Any
+) -> None:
+    deployment = want(
+        "if folder.name == '2': exit(75, 'Away.')\n"
+        "while not (folder / 'go').exists(): time.sleep(0.02)\n"
+        "running(); until_stopped()"
+    )
+    reconcile(deployment.pk)
+    now = timezone.now
+    monkeypatch.setattr(timezone, "now", lambda: now() + timedelta(hours=hours))
+    for _ in range(3):
+        reconcile(deployment.pk)
+    first = Run.objects.get()
+    assert (process.is_alive(first), first.stop_asked_at) == (True, None)
+    (first.folder / "go").touch()
+    until(deployment, "running")
+    os.kill(first.pid, signal.SIGKILL)
+    wait_dead(first)
+    until(deployment, "backing_off")
+    # Set back again: what waits until an hour from now does not.
+    monkeypatch.setattr(timezone, "now", lambda: now() + timedelta(hours=hours - 1))
+    reconcile(deployment.pk)
+    third = Run.objects.get(epoch=3)
+    (third.folder / "go").touch()
+    until(deployment, "running")
 
 
 def test_the_last_wish_wins(want: Any, admin: User) -> None:

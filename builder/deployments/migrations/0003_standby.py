@@ -46,6 +46,16 @@ class Migration(migrations.Migration):
             name='version',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='pipelines.version'),
         ),
+        migrations.AddField(
+            model_name='run',
+            name='started_clock',
+            field=models.FloatField(default=0),
+        ),
+        migrations.AddField(
+            model_name='run',
+            name='asked_clock',
+            field=models.FloatField(null=True),
+        ),
         migrations.AddConstraint(
             model_name='run',
             constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None), ('standby', False)), fields=('deployment',), name='one_live_run_per_deployment'),
