@@ -27,6 +27,9 @@ const DeploymentPage = lazy(async () => ({
 const ConnectionsPage = lazy(async () => ({
   default: (await import("./connections/ConnectionsPage")).ConnectionsPage,
 }));
+const EnvironmentsPage = lazy(async () => ({
+  default: (await import("./environments/EnvironmentsPage")).EnvironmentsPage,
+}));
 
 beginSession(i18n.t("unreachable"));
 
@@ -51,6 +54,7 @@ const router = createBrowserRouter([
       { path: "/pipelines/:id", element: <EditorPage /> },
       { path: "/deployments/:id", element: <DeploymentPage /> },
       { path: "/connections", element: <ConnectionsPage /> },
+      { path: "/environments", element: <EnvironmentsPage /> },
       { path: "*", element: <Missing message={i18n.t("missing.page")} /> },
     ],
   },

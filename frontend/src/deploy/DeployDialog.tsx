@@ -20,6 +20,7 @@ import { ApiError } from "../api/session";
 import type { ChosenMode, Problem } from "../api/types";
 import { meaning } from "../canvas/editGraph";
 import { useProgram } from "../editor/useCheckedGraph";
+import { ChooseEnvironment, DEFAULT_ENVIRONMENT } from "../environments/ChooseEnvironment";
 import { DeployTests, useBeforeDeploy } from "../rehearsal/DeployTests";
 import type { CaseRuns } from "../rehearsal/useCases";
 import styles from "./Deploy.module.css";
@@ -31,13 +32,14 @@ import { WAYS, type Way } from "./start";
 const MODES = ["auto", "real_time", "micro_batch"] as const;
 const STATES = ["keep", "fresh"] as const;
 type State = (typeof STATES)[number];
-const ENVIRONMENT = "default";
 
 interface Props {
   pipeline: string;
   graph: Graph;
   /** Which version to deploy; null freezes the draft as one. */
   version: number | null;
+  /** Where it is deployed unless another place is chosen. */
+  environment?: string;
   titleOf: (step: string) => string;
   runs: CaseRuns;
   /** Save the draft; false where that failed. */
@@ -56,7 +58,8 @@ export function DeployDialog(props: Props) {
   const [chosenMode, setMode] = useState<ChosenMode | null>(null);
   const [state, setState] = useState<State>("keep");
   const said = useMemo(() => JSON.stringify(meaning(graph)), [graph]);
-  const there = useDeployedIn(pipeline, ENVIRONMENT);
+  const [environment, setEnvironment] = useState(props.environment ?? DEFAULT_ENVIRONMENT);
+  const there = useDeployedIn(pipeline, environment);
   const mode = chosenMode ?? there.data?.mode ?? "auto";
   const plan = useProgram(said, !there.isPending, mode);
   const problems = problemsOf(plan.error);
@@ -67,7 +70,7 @@ export function DeployDialog(props: Props) {
   const { start, ...choice } = useStart(graph, "steps");
   const asked = {
     pipeline,
-    environment: ENVIRONMENT,
+    environment,
     mode,
     state: there.data ? state : ("keep" as const),
     start,
@@ -108,6 +111,7 @@ export function DeployDialog(props: Props) {
             onChange={(event) => setComment(event.currentTarget.value)}
           />
         )}
+        <ChooseEnvironment value={environment} onChange={setEnvironment} />
         <div>
           <Text size="xs" fw={500} id="deploy-mode">
             {t("deploy.mode")}

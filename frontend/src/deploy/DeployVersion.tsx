@@ -12,11 +12,13 @@ import { DeployDialog } from "./DeployDialog";
 interface Props {
   pipeline: string;
   version: number;
+  environment: string;
   onClose: () => void;
 }
 
 /** The dialog that deploys a version there is, with the graph that was frozen then. */
-export function DeployVersion({ pipeline, version, onClose }: Props) {
+export function DeployVersion(props: Props) {
+  const { pipeline, version, onClose } = props;
   const found = useQuery({
     queryKey: ["version", pipeline, version],
     queryFn: async () =>
@@ -30,10 +32,10 @@ export function DeployVersion({ pipeline, version, onClose }: Props) {
     onClose();
   }, [error, onClose]);
   if (!found.data) return null;
-  return <Found pipeline={pipeline} version={version} graph={found.data} onClose={onClose} />;
+  return <Found {...props} graph={found.data} />;
 }
 
-function Found({ pipeline, version, graph, onClose }: Props & { graph: Graph }) {
+function Found({ pipeline, version, environment, graph, onClose }: Props & { graph: Graph }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const catalogue = useCatalogue();
@@ -49,6 +51,7 @@ function Found({ pipeline, version, graph, onClose }: Props & { graph: Graph }) 
       pipeline={pipeline}
       graph={graph}
       version={version}
+      environment={environment}
       titleOf={titleOf}
       runs={runs}
       save={saved}

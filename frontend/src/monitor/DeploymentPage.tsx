@@ -191,7 +191,12 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
               </Tabs>
             </section>
             {deploying !== null && (
-              <DeployVersion pipeline={deployment.pipeline.id} version={deploying} onClose={done} />
+              <DeployVersion
+                pipeline={deployment.pipeline.id}
+                version={deploying}
+                environment={environment}
+                onClose={done}
+              />
             )}
           </div>
         </ReactFlowProvider>

@@ -56,6 +56,14 @@ export function OverviewTab({ deployment }: { deployment: Deployment }) {
             </Fragment>
           );
         })}
+        <dt className={styles.segment}>{t("overview.disk")}</dt>
+        {(["checkpoints", "runs"] as const).map((name) => (
+          <Value
+            key={name}
+            label={t(`overview.${name}`)}
+            value={t("overview.bytes", { size: short(deployment.disk[name]) })}
+          />
+        ))}
       </dl>
     </div>
   );

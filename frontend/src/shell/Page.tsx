@@ -22,6 +22,9 @@ export function Page({ children }: { children: ReactNode }) {
           <NavLink to="/connections" className={styles.link}>
             {t("nav.connections")}
           </NavLink>
+          <NavLink to="/environments" className={styles.link}>
+            {t("nav.environments")}
+          </NavLink>
         </nav>
         <span className={styles.grow} />
         <UserMenu />
