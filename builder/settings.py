@@ -27,6 +27,12 @@ class Environment(BaseSettings):
     admin_user: str = "admin"
     admin_password: str | None = None
     kafka: str | None = None
+    # The hosts that connections may lead to, patterns by comma; empty for any.
+    approved_hosts: str = ""
+    # Below which folder connections to files may lie; by default one of the data folder.
+    files: Path | None = None
+    # What encrypts the secrets of connections, several by comma; by default a file in the data.
+    secrets_key: str | None = Field(None, repr=False)
     spark_master: str | None = None
     # How long a check of a draft waits for Spark's word on columns.
     analyze_seconds: float = 4
@@ -38,6 +44,7 @@ class Environment(BaseSettings):
 ENVIRONMENT = Environment()
 HEADRACE_DATA = ENVIRONMENT.data.resolve()
 HEADRACE_DATA.mkdir(parents=True, exist_ok=True, mode=0o700)
+HEADRACE_FILES = (ENVIRONMENT.files or HEADRACE_DATA / "files").resolve()
 
 SECRET_KEY = secret_key(HEADRACE_DATA)
 DEBUG = False

@@ -11,6 +11,7 @@ from ruff.__main__ import find_ruff_bin  # type: ignore[import-untyped]
 
 from runner.check import Connections, check, flowing, inputs_of
 from runner.graph import Graph, Step
+from runner.kafka_login import is_secured
 from runner.plan import AskedMode, Plan, Segment, between, plan, waves
 from runner.problems import InvalidGraph
 from runner.rows import DELETED, HEADERS, Rows
@@ -175,19 +176,15 @@ class Program:
         used = sorted(
             {getattr(s.parsed, "connection", None) or "" for s in self.graph.steps} - {""}
         )
-        clusters = "".join(
-            f"{name!r}: {{'kafka.bootstrap.servers': spark.conf.get("
-            f"{'spark.headrace.connection.' + name!r}, "
-            f"{self.connections[name].get('bootstrap_servers', '')!r})}},"
-            for name in used
-        )
+        secured = [name for name in used if is_secured(self.connections[name])]
+        clusters = "".join(f"{name!r}: {self._cluster(name)}," for name in used)
         default = f"checkpoints/{self.name}"
         imports, helpers = "from pyspark.sql import SparkSession, functions as F\n", ""
         if self.operators:
             imports = "from pyspark.sql import DataFrame, SparkSession, functions as F\n"
             helpers = _STATE_OPERATOR
         processors = python_processor.PRELUDE in self.preludes
-        if self.operators or processors:
+        if self.operators or processors or secured:
             imports = f"import json\n{imports}"
         if processors:
             imports += _PYTHON_IMPORTS
@@ -198,6 +195,11 @@ class Program:
                 "\n\nIts state operators are in headrace-operators.jar, which Headrace serves;\n"
                 "give it to spark-submit by --jars, beside Spark's connector to Kafka."
             )
+        if secured:
+            about += (
+                f"\n\nHow to log in to {', '.join(secured)} stands in no program: give Spark's\n"
+                "options for it, as JSON, in spark.headrace.connection.<name>.options."
+            )
         return (
             f'"""{self.name}, drawn in Headrace.\n\n{about}\n"""\n'
             f"{imports}\n"
@@ -205,6 +207,15 @@ class Program:
             ".getOrCreate()\n)\n"
             f"{checkpoints}CONNECTIONS = {{{clusters}}}\n{helpers}"
         )
+
+    def _cluster(self, name: str) -> str:
+        """The source of a connection's options, which Spark's configuration may change."""
+        key = f"spark.headrace.connection.{name}"
+        servers = self.connections[name].get("bootstrap_servers", "")
+        more = ""
+        if is_secured(self.connections[name]):
+            more = f", **json.loads(spark.conf.get({key + '.options'!r}))"
+        return f"{{'kafka.bootstrap.servers': spark.conf.get({key!r}, {servers!r}){more}}}"
 
     def body(self) -> Iterator[str]:
         written: set[str] = set()

@@ -31,7 +31,8 @@ from typing import Any, NoReturn
 from runner.class_archive import java_options
 from runner.events import READY, EventLog
 from runner.graph import Graph, read_graph
-from runner.launch import IDENTITY, this_process
+from runner.kafka_login import spark_options
+from runner.launch import IDENTITY, SECRETS, this_process
 from runner.metrics import Metrics, Offsets
 from runner.samples import ConsoleTopics, Output, Samples
 from runner.slots import slots
@@ -66,6 +67,10 @@ CONF = {
     "spark.ui.retainedTasks": "500",
     "spark.sql.streaming.numRecentProgressUpdates": "5",
     "spark.sql.streaming.stopTimeout": f"{STOP_SECONDS - 2}s",
+    # Spark's own words of options and settings, with those by which one logs in.
+    "spark.redaction.regex": (
+        r"(?i)secret|password|passwd|token|access[.]?key|jaas|keystore|headrace[.]connection"
+    ),
 }
 
 
@@ -83,6 +88,7 @@ class _Host:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.run: dict[str, Any] = json.loads((folder / "run.json").read_text())
+        self.run["connections"] = _opened(self.run["connections"], folder / SECRETS)
         self.graph: Graph = read_graph(self.run["graph"])
         self.events = EventLog(folder / "events.jsonl")
         self.metrics = Metrics(self.graph, self.run["segments"])
@@ -189,7 +195,9 @@ class _Host:
         settings["spark.headrace.checkpoints"] = self.run["checkpoints"]
         for name, connection in self.run["connections"].items():
             if "bootstrap_servers" in connection:
-                settings[f"spark.headrace.connection.{name}"] = connection["bootstrap_servers"]
+                key = f"spark.headrace.connection.{name}"
+                settings[key] = connection["bootstrap_servers"]
+                settings[f"{key}.options"] = json.dumps(spark_options(connection))
         if (self.run["master"] or "local").startswith("local"):
             # No port of a job on one machine is open to others.
             os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -220,7 +228,7 @@ class _Host:
             if topic["use"] == "console":
                 by_connection.setdefault(topic["connection"], {})[topic["topic"]] = topic["step"]
         return [
-            ConsoleTopics(self.run["connections"][c]["bootstrap_servers"], steps, self.samples)
+            ConsoleTopics(self.run["connections"][c], steps, self.samples)
             for c, steps in by_connection.items()
         ]
 
@@ -440,6 +448,17 @@ def main(folder: Path) -> NoReturn:
             host.end(_Ended(STOPPED, "Stopped."))
         host.end(_Ended(CRASH, f"The job ended unexpectedly: {type(error).__name__}."))
     raise AssertionError("a job always says how it ended")
+
+
+def _opened(connections: dict[str, Any], secrets: Path) -> dict[str, Any]:
+    """The connections with their secrets, which are nowhere else from now on."""
+    try:
+        text = secrets.read_text()
+    except FileNotFoundError:
+        return connections
+    secrets.unlink()
+    of = json.loads(text)
+    return {name: {**about, **of.get(name, {})} for name, about in connections.items()}
 
 
 def _lock_of(checkpoints: Path) -> int:

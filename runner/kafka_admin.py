@@ -33,7 +33,8 @@ class Admin(AdminClient):
     def __init__(self, settings: Mapping[str, Any]) -> None:
         """`settings` are those of `client_options`, and what else the client is to know."""
         self._heard: deque[KafkaError] = deque(maxlen=20)
-        super().__init__({**settings, "error_cb": self._heard.append})
+        conf: dict[str, Any] = {**settings, "error_cb": self._heard.append}
+        super().__init__(conf)
 
     def metadata(self, seconds: float) -> ClusterMetadata:
         """Brokers and topics.

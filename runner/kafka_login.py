@@ -16,7 +16,7 @@ _LOGIN_MODULES = {
 
 def is_secured(cluster: Cluster) -> bool:
     """Whether its clients need more than addresses."""
-    return cluster.get("security_protocol", "PLAINTEXT") != "PLAINTEXT"
+    return bool(cluster.get("security_protocol", "PLAINTEXT") != "PLAINTEXT")
 
 
 def spark_options(cluster: Cluster) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from runner.kafka_login import Cluster
 from runner.topics import client
 
 ROWS = 50
@@ -89,10 +90,10 @@ class ConsoleTopics:
     However fast rows come, only the newest of a partition are fetched.
     """
 
-    def __init__(self, servers: str, steps: Mapping[str, str], samples: Samples) -> None:
+    def __init__(self, cluster: Cluster, steps: Mapping[str, str], samples: Samples) -> None:
         """`steps` are the console steps by the topic of each."""
         settings = {
-            **client(servers),
+            **client(cluster),
             "group.id": "headrace-console",
             "enable.auto.commit": False,
             "allow.auto.create.topics": False,

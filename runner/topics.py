@@ -9,10 +9,12 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
+from runner.kafka_admin import Admin, LoginRefused, NotTrusted
+from runner.kafka_login import Cluster, client_options
 from runner.problems import Problem
 
 Topic = Mapping[str, str]
-Connections = Mapping[str, Mapping[str, Any]]
+Connections = Mapping[str, Cluster]
 
 SECONDS = 6
 _AWAY = (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN)
@@ -53,12 +55,12 @@ def make_ready(
     topics = list(topics)
     read: dict[str, int] = {}
     missing: list[tuple[Problem, str]] = []
-    to_make: list[tuple[AdminClient, Topic]] = []
+    to_make: list[tuple[Admin, Topic]] = []
     received: list[Topic] = []
     there: dict[tuple[str, str], int] = {}
     for name in dict.fromkeys(t["connection"] for t in topics):
         servers = str(connections[name]["bootstrap_servers"])
-        admin = AdminClient(client(servers))
+        admin = Admin(client(connections[name]))
         known = _partitions(admin, name, servers)
         there |= {(name, topic): size for topic, size in known.items()}
         for topic in topics:
@@ -103,7 +105,7 @@ def delete_internal(topics: Iterable[Topic], connections: Connections, pipeline:
             between.setdefault(topic["connection"], []).append(topic["topic"])
     for name, named in between.items():
         servers = str(connections[name]["bootstrap_servers"])
-        admin = AdminClient(client(servers))
+        admin = Admin(client(connections[name]))
         known = _partitions(admin, name, servers)
         if there := [topic for topic in named if topic in known]:
             for done in admin.delete_topics(there, operation_timeout=SECONDS).values():
@@ -120,32 +122,23 @@ def delete_internal(topics: Iterable[Topic], connections: Connections, pipeline:
             time.sleep(0.1)
 
 
-def client(servers: str) -> dict[str, Any]:
+def client(cluster: Cluster) -> dict[str, Any]:
     """Settings of a Kafka client that leaves it to its caller to speak of trouble."""
-    return {"bootstrap.servers": servers, "log_level": 0, "topic.metadata.refresh.interval.ms": -1}
+    return {**client_options(cluster), "log_level": 0, "topic.metadata.refresh.interval.ms": -1}
 
 
-def _partitions(admin: AdminClient, connection: str, servers: str) -> dict[str, int]:
-    refused: list[str] = []
+def _partitions(admin: Admin, connection: str, servers: str) -> dict[str, int]:
     try:
-        metadata = admin.list_topics(timeout=SECONDS)
-    except KafkaException as error:
-        kafka_error: KafkaError = error.args[0]
-        if kafka_error.code() in (
-            KafkaError.SASL_AUTHENTICATION_FAILED,
-            KafkaError._AUTHENTICATION,
-            KafkaError.TOPIC_AUTHORIZATION_FAILED,
-            KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-        ):
-            refused.append(kafka_error.str())
-        else:
-            message = f"{_no_answer(connection, servers)} The job starts as soon as it does."
-            raise NotReady(message) from None
-    if refused:
-        raise NotReady(
-            f"Kafka at {servers} (connection {connection}) refuses the credentials: {refused[0]}",
-            permanent=True,
-        )
+        metadata = admin.metadata(SECONDS)
+    except LoginRefused as error:
+        message = f"Kafka at {servers} (connection {connection}) refuses the credentials: {error}"
+        raise NotReady(message, permanent=True) from None
+    except NotTrusted as error:
+        message = f"There is no TLS with Kafka at {servers} (connection {connection}): {error}"
+        raise NotReady(message) from None
+    except KafkaException:
+        message = f"{_no_answer(connection, servers)} The job starts as soon as it does."
+        raise NotReady(message) from None
     return {name: len(t.partitions) for name, t in metadata.topics.items() if t.error is None}
 
 
@@ -165,7 +158,7 @@ def _missing(topic: Topic) -> tuple[Problem, str]:
     return Problem(step, "topics", message), topic["topic"]
 
 
-def _make(admin: AdminClient, topic: Topic, partitions: int) -> None:
+def _make(admin: Admin, topic: Topic, partitions: int) -> None:
     new = NewTopic(
         topic["topic"],
         num_partitions=partitions,
@@ -190,7 +183,7 @@ class Ends:
         self._servers = {
             t["connection"]: str(connections[t["connection"]]["bootstrap_servers"]) for t in topics
         }
-        self._admins = {name: AdminClient(client(s)) for name, s in self._servers.items()}
+        self._admins = {name: AdminClient(client(connections[name])) for name in self._servers}
 
     def of(self, partitions: Iterable[tuple[str, int]]) -> dict[str, int]:
         """The offset after the newest record of each partition, by `topic-partition`.

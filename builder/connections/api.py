@@ -3,11 +3,9 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from ninja import Field, Path, Query, Router, Status
-from pydantic import AfterValidator
 
 from builder.access.permissions import visible, visible_or_404
 from builder.connections import actions
-from builder.connections.addresses import read_addresses
 from builder.connections.models import Connection
 from builder.connections.parse_rows import parse_rows
 from builder.connections.sample import Format
@@ -19,26 +17,43 @@ from builder.schema import Body, Schema
 router = Router(tags=["connections"])
 
 
-def _addresses(text: str) -> str:
-    read_addresses(text)
-    return ",".join(part.strip() for part in text.split(","))
-
-
+ConnectionType = Literal["kafka", "postgresql", "files", "schema_registry"]
 TopicName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 
 
 class ConnectionIn(Body):
     name: str = Field(pattern=r"^[a-z][a-z0-9_-]{0,62}$")
-    type: Literal["kafka"] = "kafka"
-    bootstrap_servers: Annotated[str, Field(max_length=1000), AfterValidator(_addresses)]
+    type: ConnectionType = "kafka"
+    bootstrap_servers: str = Field("", description="Of Kafka: host:port, several by comma")
+    settings: dict[str, Any] | None = Field(
+        None,
+        description="Of Kafka: security_protocol, sasl_mechanism, username, ca_certificate, "
+        "client_certificate; of PostgreSQL: host, port, database, user, sslmode; of files: "
+        "folder; of a schema registry: url, user. Left out, they stay as they are",
+    )
+    secrets: dict[str, str | None] = Field(
+        default={},
+        max_length=10,
+        description="password, and of Kafka client_key. Those not named stay; null removes one",
+    )
+
+    def wanted(self) -> actions.Wanted:
+        """What the body asks for."""
+        return actions.Wanted(**self.model_dump())
 
 
 class ConnectionOut(Schema):
     id: UUID
     name: str
-    type: str
+    type: ConnectionType
     bootstrap_servers: str
+    settings: dict[str, Any]
+    secrets: list[str] = Field(description="Which are set; they never come out")
     updated_at: datetime
+
+    @staticmethod
+    def resolve_secrets(connection: Connection) -> list[str]:
+        return sorted(connection.secrets)
 
 
 class Connections(Schema):
@@ -121,9 +136,8 @@ def list_connections(request: Request, page: Query[SearchedPage]) -> Any:
 
 @router.post("/connections", response={201: ConnectionOut}, summary="Make a connection")
 def create_connection(request: Request, body: ConnectionIn) -> Any:
-    """Make a connection to a Kafka cluster."""
-    made = actions.make_connection(request.auth, body.name, body.bootstrap_servers)
-    return Status(201, made)
+    """Make a connection; 422 with `problems` on the fields that can't be so."""
+    return Status(201, actions.make_connection(request.auth, body.wanted()))
 
 
 @router.get("/connections/{uuid:connection_id}", response=ConnectionOut, summary="Get a connection")
@@ -137,14 +151,14 @@ def get_connection(request: Request, connection_id: UUID) -> Any:
 )
 def update_connection(request: Request, connection_id: UUID, body: ConnectionIn) -> Any:
     """Change a connection; running jobs keep the old addresses until they are restarted."""
-    return actions.change_connection(request.auth, connection_id, body.name, body.bootstrap_servers)
+    return actions.change_connection(request.auth, connection_id, body.wanted())
 
 
 @router.delete(
     "/connections/{uuid:connection_id}", response={204: None}, summary="Delete a connection"
 )
 def delete_connection(request: Request, connection_id: UUID) -> Any:
-    """Delete a connection."""
+    """Delete a connection; 409 where a deployment that should run uses it."""
     actions.delete_connection(request.auth, connection_id)
     return Status(204, None)
 
@@ -153,7 +167,7 @@ def delete_connection(request: Request, connection_id: UUID) -> Any:
     "/connections/{uuid:connection_id}/test", response=TestResult, summary="Test a connection"
 )
 def test_connection(request: Request, connection_id: UUID) -> Any:
-    """Try to reach the cluster; answers each step of the attempt."""
+    """Try to reach what it names; answers each step, up to the first that fails."""
     steps = actions.test_connection(request.auth, connection_id)
     return {"ok": all(step["ok"] for step in steps), "steps": steps}
 

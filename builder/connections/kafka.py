@@ -1,9 +1,10 @@
 """What a Kafka cluster says about itself: is it there, its topics, their newest rows."""
 
-import socket
 import time
 import uuid
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,9 +17,15 @@ from confluent_kafka import (
     Message,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import NewTopic
 
-from builder.connections.addresses import is_forbidden, read_addresses
+from builder.connections.addresses import read_addresses, resolve
+from builder.connections.reach import Step, addressed, knocked, looked_up, tls
+from runner.kafka_admin import Admin, LoginRefused, NotTrusted
+from runner.kafka_login import client_options
+
+# The addresses of one without security, or a connection as the runner takes it, and its secrets.
+Cluster = str | Mapping[str, Any]
 
 TIMEOUT = 5.0
 # Of the records that are read at once.
@@ -27,6 +34,10 @@ MAX_BYTES = 8 * 1024**2
 
 class Unreachable(Exception):
     """The cluster does not answer; the message says so to people."""
+
+
+class NotLetIn(Unreachable):
+    """The cluster refuses our credentials, and will do so again."""
 
 
 class TopicExists(Exception):
@@ -41,64 +52,43 @@ class NotMade(Exception):
     """The cluster refused to make a topic; the message says why."""
 
 
-def test_steps(bootstrap_servers: str) -> list[dict[str, Any]]:
-    """Try a cluster step by step; the first step that fails is the last one told."""
-    steps: list[dict[str, Any]] = []
-
-    def tell(name: str, ok: bool, message: str) -> bool:
-        steps.append({"name": name, "ok": ok, "message": message})
-        return ok
-
+def test_steps(cluster: Cluster) -> Iterator[Step]:
+    """Try a cluster step by step; a step that fails is the last one."""
+    described = _described(cluster)
+    addresses = yield from addressed(described["bootstrap_servers"])
+    yield from looked_up(addresses)
+    reached = yield from knocked(addresses)
+    protocol = described.get("security_protocol", "PLAINTEXT")
+    if protocol.endswith("SSL"):
+        yield tls(*reached[0], authority=described.get("ca_certificate"))
     try:
-        addresses = read_addresses(bootstrap_servers)
-    except ValueError as error:
-        tell("Address", False, str(error))
-        return steps
-    tell("Address", True, f"{len(addresses)} address{'es' if len(addresses) > 1 else ''} to try.")
-
-    found: dict[tuple[str, int], Any] = {}
-    for host, port in addresses:
-        try:
-            found[host, port] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4]
-        except OSError as error:
-            tell("Name", False, f"{host} has no address: {error.strerror or error}.")
-            return steps
-        if is_forbidden(found[host, port][0]):
-            tell("Name", False, f"{host} is no place for a broker.")
-            return steps
-    tell("Name", True, ", ".join(f"{host} is {a[0]}" for (host, _), a in found.items()) + ".")
-
-    reached = []
-    refusals = []
-    for host, port in addresses:
-        try:
-            with socket.create_connection((host, port), timeout=TIMEOUT):
-                reached.append(f"{host}:{port}")
-        except OSError as error:
-            refusals.append(f"{host}:{port} does not accept connections: {error.strerror or error}")
-    if not tell(
-        "Connection", bool(reached), "; ".join([f"{r} accepts" for r in reached] + refusals) + "."
-    ):
-        return steps
-
-    try:
-        metadata = _admin(bootstrap_servers).list_topics(timeout=TIMEOUT)
+        metadata = _admin(cluster).metadata(TIMEOUT)
+    except LoginRefused as error:
+        yield Step("Credentials", False, f"The cluster refuses who we say we are. {error}")
+        return
+    except NotTrusted as error:
+        yield Step("TLS", False, str(error))
+        return
     except KafkaException:
-        tell("Kafka", False, "Something answers there, but it does not speak Kafka as we do.")
-        return steps
+        yield Step("Kafka", False, "Something answers there, but it does not speak Kafka as we do.")
+        return
+    if protocol.startswith("SASL_"):
+        yield Step("Credentials", True, f"{described['username']} is let in.")
     brokers = len(metadata.brokers)
-    tell("Kafka", True, f"{brokers} broker{'s' if brokers != 1 else ''} answer.")
+    yield Step("Kafka", True, f"{brokers} broker{'s' if brokers != 1 else ''} answer.")
     count = sum(not name.startswith("__") for name in metadata.topics)
-    tell("Topics", True, f"{count} topic{'s' if count != 1 else ''} can be seen.")
-    return steps
+    yield Step("Topics", True, f"{count} topic{'s' if count != 1 else ''} can be seen.")
 
 
-def topic_partitions(bootstrap_servers: str, timeout: float | None = None) -> dict[str, int]:
-    """How many partitions each topic has, Kafka's own left out. Raises Unreachable."""
+def topic_partitions(cluster: Cluster, timeout: float | None = None) -> dict[str, int]:
+    """How many partitions each topic has, Kafka's own left out.
+
+    Raises Unreachable, or NotLetIn where it is of no use to ask again.
+    """
     try:
-        metadata = _admin(bootstrap_servers).list_topics(timeout=timeout or TIMEOUT)
-    except KafkaException:
-        raise Unreachable(f"No broker answers at {bootstrap_servers}.") from None
+        metadata = _admin(cluster).metadata(timeout or TIMEOUT)
+    except (LoginRefused, NotTrusted, KafkaException) as error:
+        raise _trouble(cluster, error) from None
     return {
         name: len(topic.partitions)
         for name, topic in sorted(metadata.topics.items())
@@ -106,9 +96,9 @@ def topic_partitions(bootstrap_servers: str, timeout: float | None = None) -> di
     }
 
 
-def create_topic(bootstrap_servers: str, topic: str, partitions: int) -> None:
+def create_topic(cluster: Cluster, topic: str, partitions: int) -> None:
     """Make a topic and wait until it stands. Raises TopicExists, NotMade or Unreachable."""
-    admin = _admin(bootstrap_servers)
+    admin = _admin(cluster)
     made = admin.create_topics(
         [NewTopic(topic, num_partitions=partitions)], request_timeout=TIMEOUT
     )
@@ -123,17 +113,17 @@ def create_topic(bootstrap_servers: str, topic: str, partitions: int) -> None:
             KafkaError._TRANSPORT,
             KafkaError._ALL_BROKERS_DOWN,
         ):
-            raise Unreachable(f"No broker answers at {bootstrap_servers}.") from None
+            raise _trouble(cluster, error) from None
         raise NotMade(f"The cluster did not make {topic}: {reason.str()}.") from None
 
 
-def delete_topics(bootstrap_servers: str, prefix: str) -> list[str]:
+def delete_topics(cluster: Cluster, prefix: str) -> list[str]:
     """Delete the topics whose names begin so; their names. Raises Unreachable."""
-    names = [name for name in topic_partitions(bootstrap_servers) if name.startswith(prefix)]
+    names = [name for name in topic_partitions(cluster) if name.startswith(prefix)]
     if not names:
         return []
     # Kept until the answers are there: without it they never come.
-    admin = _admin(bootstrap_servers)
+    admin = _admin(cluster)
     deleted = admin.delete_topics(names, request_timeout=TIMEOUT)
     gone = []
     for name, done in deleted.items():
@@ -159,7 +149,7 @@ class Record:
 
 
 def read_records(
-    bootstrap_servers: str, topic: str, limit: int, since: datetime | None = None
+    cluster: Cluster, topic: str, limit: int, since: datetime | None = None
 ) -> list[Record]:
     """Some records of a topic, oldest first; reading leaves no trace in the cluster.
 
@@ -169,7 +159,7 @@ def read_records(
     # The client wants a group's name; without commits no such group comes to be.
     consumer = Consumer(
         {
-            **_settings(bootstrap_servers),
+            **_settings(cluster),
             "group.id": f"headrace-sample-{uuid.uuid4()}",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
@@ -178,8 +168,8 @@ def read_records(
     )
     try:
         messages = _consumed(consumer, _starts(consumer, topic, limit, since), limit, since)
-    except KafkaException:
-        raise Unreachable(f"No broker answers at {bootstrap_servers}.") from None
+    except KafkaException as error:
+        raise _trouble(cluster, error) from None
     finally:
         consumer.close()
     messages.sort(key=lambda m: (m.timestamp()[1], m.partition() or 0, m.offset() or 0))
@@ -254,13 +244,35 @@ def _within(messages: list[Message]) -> list[Message]:
     return kept
 
 
-def _settings(bootstrap_servers: str) -> dict[str, Any]:
+def _described(cluster: Cluster) -> Mapping[str, Any]:
+    return {"bootstrap_servers": cluster} if isinstance(cluster, str) else cluster
+
+
+def _settings(cluster: Cluster) -> dict[str, Any]:
+    described = _described(cluster)
+    try:
+        for host, port in read_addresses(described["bootstrap_servers"]):
+            # A name may lead elsewhere than when it was written; without an address, nowhere.
+            with suppress(OSError):
+                resolve(host, port)
+    except ValueError as error:
+        raise Unreachable(str(error)) from None
     # Whoever asks gets the error; librdkafka needn't print it, too.
-    return {"bootstrap.servers": bootstrap_servers, "log_level": 0, "socket.timeout.ms": 5000}
+    return {**client_options(described), "log_level": 0, "socket.timeout.ms": 5000}
 
 
-def _admin(bootstrap_servers: str) -> AdminClient:
-    return AdminClient(_settings(bootstrap_servers))
+def _admin(cluster: Cluster) -> Admin:
+    return Admin(_settings(cluster))
+
+
+def _trouble(cluster: Cluster, error: Exception) -> Unreachable:
+    """Why a cluster gives no answer, as its asker is told it."""
+    servers = _described(cluster)["bootstrap_servers"]
+    if isinstance(error, LoginRefused):
+        return NotLetIn(f"Kafka at {servers} refuses the credentials. {error}")
+    if isinstance(error, NotTrusted):
+        return Unreachable(f"There is no TLS with Kafka at {servers}. {error}")
+    return Unreachable(f"No broker answers at {servers}.")
 
 
 def _record(message: Message) -> Record:

@@ -1,10 +1,12 @@
 import uuid
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 
 from builder.connections.addresses import read_addresses
+from builder.connections.sealed import unseal
 
 
 def _sound_addresses(text: str) -> None:
@@ -15,10 +17,13 @@ def _sound_addresses(text: str) -> None:
 
 
 class Connection(models.Model):
-    """A Kafka cluster, by the name that steps use."""
+    """A Kafka cluster, a database, a folder or a registry, by the name that steps use."""
 
     class Type(models.TextChoices):
         KAFKA = "kafka", "Kafka"
+        POSTGRESQL = "postgresql", "PostgreSQL"
+        FILES = "files", "Files"
+        SCHEMA_REGISTRY = "schema_registry", "Schema registry"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(
@@ -33,8 +38,15 @@ class Connection(models.Model):
     )
     type = models.CharField(max_length=20, choices=Type.choices, default=Type.KAFKA)
     bootstrap_servers = models.CharField(
-        max_length=1000, validators=[_sound_addresses], help_text="host:port, several by comma"
+        max_length=1000,
+        blank=True,
+        validators=[_sound_addresses],
+        help_text="host:port, several by comma",
     )
+    # What else its type has to say, as connection_types.py lists it.
+    settings = models.JSONField(default=dict, blank=True)
+    # Each of its secrets by name, encrypted.
+    secrets = models.JSONField(default=dict, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -44,11 +56,28 @@ class Connection(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def for_runner(self) -> dict[str, str]:
-        """What the runner needs of this connection."""
-        return {"type": self.type, "bootstrap_servers": self.bootstrap_servers}
+    def for_runner(self) -> dict[str, Any]:
+        """What the runner needs of this connection; no secret is among it."""
+        of_kafka = {"bootstrap_servers": self.bootstrap_servers}
+        return {
+            "type": self.type,
+            **(of_kafka if self.type == self.Type.KAFKA else {}),
+            **self.settings,
+        }
+
+    def opened_secrets(self) -> dict[str, str]:
+        """Its secrets. Raises NotReadable where the key that encrypted them is gone."""
+        return {name: unseal(token) for name, token in self.secrets.items()}
+
+    def with_secrets(self) -> dict[str, Any]:
+        """What whoever uses this connection needs. Raises NotReadable."""
+        return {**self.for_runner(), **self.opened_secrets()}
 
 
-def connections_for_runner() -> dict[str, dict[str, str]]:
-    """All connections as the runner takes them, by name."""
-    return {c.name: c.for_runner() for c in Connection.objects.all()}
+def connections_for_runner(*, secrets: bool = False) -> dict[str, dict[str, Any]]:
+    """All connections as the runner takes them, by name; their secrets only where asked for.
+
+    Raises NotReadable for a secret whose key is gone.
+    """
+    rows = Connection.objects.all()
+    return {c.name: c.with_secrets() if secrets else c.for_runner() for c in rows}

@@ -43,33 +43,35 @@ log.cleaner.dedupe.buffer.size=33554432
 """
 
 
-def start_kafka(data: Path) -> Server:
+def start_kafka(data: Path, more: str = "") -> Server:
     """Start a broker that keeps its records under `data`, and wait until it serves.
 
     `url` is its bootstrap servers. The port is chosen at the first start and kept in
-    `data`; another is chosen when something else holds it. Raises DidNotStart when the
-    broker ends early, FileNotFoundError where Java or the jars are missing.
+    `data`; another is chosen when something else holds it. `more` are settings in the words of
+    SETTINGS, which overrule those. Raises DidNotStart when the broker ends early,
+    FileNotFoundError where Java or the jars are missing.
     """
-    kafka = launch_kafka(data)
+    kafka = launch_kafka(data, more)
     try:
         wait_for_kafka(kafka, data)
     except DidNotStart:
         if _is_free(int(kafka.url.rpartition(":")[2])):
             raise
         # Something took the port between the choice and the start.
-        kafka = launch_kafka(data)
+        kafka = launch_kafka(data, more)
         wait_for_kafka(kafka, data)
     return kafka
 
 
-def launch_kafka(data: Path) -> Server:
+def launch_kafka(data: Path, more: str = "") -> Server:
     """Start a broker without waiting for it; `wait_for_kafka` is the other half."""
     folder = data.resolve() / "kafka"
     folder.mkdir(parents=True, exist_ok=True)
     port = _kept_port(folder / "port")
-    controller = _free_port(but=port)
+    controller = free_port(but=port)
     settings = folder / "server.properties"
-    settings.write_text(SETTINGS.format(port=port, controller=controller, logs=folder / "records"))
+    text = f"{SETTINGS}{more}"
+    settings.write_text(text.format(port=port, controller=controller, logs=folder / "records"))
     log = data / "logs" / "kafka.log"
     if not (folder / "records" / "meta.properties").exists():
         _format(folder, settings)
@@ -128,12 +130,13 @@ def _cluster_at(servers: str) -> str | None:
 def _kept_port(path: Path) -> int:
     if path.exists() and _is_free(kept := int(path.read_text())):
         return kept
-    port = _free_port()
+    port = free_port()
     path.write_text(str(port))
     return port
 
 
-def _free_port(but: int | None = None) -> int:
+def free_port(but: int | None = None) -> int:
+    """A port of this machine that nothing listens on."""
     while (port := random.choice(PORTS)) == but or not _is_free(port):
         pass
     return port

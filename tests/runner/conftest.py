@@ -56,6 +56,7 @@ class LiveJob:
     folder: Path
     about: dict[str, Any]
     script: str
+    secrets: dict[str, Any] = field(default_factory=dict)
     epoch: int = 0
     process: launch.JobProcess | None = None
     events: list[Event] = field(default_factory=list)
@@ -71,6 +72,8 @@ class LiveJob:
         self.run.mkdir(parents=True)
         (self.run / "job.py").write_text(self.script)
         (self.run / "run.json").write_text(json.dumps({**self.about, "epoch": self.epoch, **about}))
+        if self.secrets:
+            (self.run / launch.SECRETS).write_text(json.dumps(self.secrets))
         self.events, self.offset = [], 0
         self.process = launch.launch(self.run)
         return self
@@ -140,7 +143,7 @@ MakeJob = Callable[..., LiveJob]
 
 
 @pytest.fixture
-def make_job(broker: str, tmp_path: Path) -> Iterator[MakeJob]:
+def make_job(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeJob]:
     """Folders of deployments, whose processes end with the test."""
     made: list[LiveJob] = []
 
@@ -149,12 +152,17 @@ def make_job(broker: str, tmp_path: Path) -> Iterator[MakeJob]:
         *,
         mode: AskedMode = "auto",
         interval: str = "5 seconds",
-        servers: str = broker,
+        servers: str | None = None,
+        cluster: dict[str, Any] | None = None,
+        secrets: dict[str, Any] | None = None,
         change: Callable[[str], str] = lambda script: script,
     ) -> LiveJob:
         read = read_graph(graph)
         name = f"job-{uuid.uuid4().hex[:8]}"
-        connections = {"local": {"type": "kafka", "bootstrap_servers": servers}}
+        if cluster is None:
+            at = servers or request.getfixturevalue("broker")
+            cluster = {"type": "kafka", "bootstrap_servers": at}
+        connections = {"local": cluster}
         job = compile_job(
             read, name=name, connections=connections, mode=mode, checkpoint_interval=interval
         )
@@ -172,7 +180,7 @@ def make_job(broker: str, tmp_path: Path) -> Iterator[MakeJob]:
             "master": None,
             "jars": [str(jar) for jar in spark_jars()],
         }
-        made.append(LiveJob(folder, about, change(job.script)))
+        made.append(LiveJob(folder, about, change(job.script), secrets or {}))
         return made[-1]
 
     yield make

@@ -434,7 +434,7 @@ export const listConnections = <ThrowOnError extends boolean = true>(options?: O
 /**
  * Make a connection
  *
- * Make a connection to a Kafka cluster.
+ * Make a connection; 422 with `problems` on the fields that can't be so.
  */
 export const createConnection = <ThrowOnError extends boolean = true>(options: Options<CreateConnectionData, ThrowOnError>) => (options.client ?? client).post<CreateConnectionResponses, CreateConnectionErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
@@ -449,7 +449,7 @@ export const createConnection = <ThrowOnError extends boolean = true>(options: O
 /**
  * Delete a connection
  *
- * Delete a connection.
+ * Delete a connection; 409 where a deployment that should run uses it.
  */
 export const deleteConnection = <ThrowOnError extends boolean = true>(options: Options<DeleteConnectionData, ThrowOnError>) => (options.client ?? client).delete<DeleteConnectionResponses, DeleteConnectionErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
@@ -486,7 +486,7 @@ export const updateConnection = <ThrowOnError extends boolean = true>(options: O
 /**
  * Test a connection
  *
- * Try to reach the cluster; answers each step of the attempt.
+ * Try to reach what it names; answers each step, up to the first that fails.
  */
 export const testConnection = <ThrowOnError extends boolean = true>(options: Options<TestConnectionData, ThrowOnError>) => (options.client ?? client).post<TestConnectionResponses, TestConnectionErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',

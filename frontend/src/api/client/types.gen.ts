@@ -1161,11 +1161,23 @@ export type ConnectionOut = {
     /**
      * Type
      */
-    type: string;
+    type: 'kafka' | 'postgresql' | 'files' | 'schema_registry';
     /**
      * Bootstrap Servers
      */
     bootstrap_servers: string;
+    /**
+     * Settings
+     */
+    settings: {
+        [key: string]: unknown;
+    };
+    /**
+     * Secrets
+     *
+     * Which are set; they never come out
+     */
+    secrets: Array<string>;
     /**
      * Updated At
      */
@@ -1197,11 +1209,29 @@ export type ConnectionIn = {
     /**
      * Type
      */
-    type?: 'kafka';
+    type?: 'kafka' | 'postgresql' | 'files' | 'schema_registry';
     /**
      * Bootstrap Servers
+     *
+     * Of Kafka: host:port, several by comma
      */
-    bootstrap_servers: string;
+    bootstrap_servers?: string;
+    /**
+     * Settings
+     *
+     * Of Kafka: security_protocol, sasl_mechanism, username, ca_certificate, client_certificate; of PostgreSQL: host, port, database, user, sslmode; of files: folder; of a schema registry: url, user. Left out, they stay as they are
+     */
+    settings?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Secrets
+     *
+     * password, and of Kafka client_key. Those not named stay; null removes one
+     */
+    secrets?: {
+        [key: string]: string | null;
+    };
 };
 
 /**
