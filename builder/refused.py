@@ -19,7 +19,8 @@ log = logging.getLogger(__name__)
 class Refused(Exception):
     """What was asked can't be done as it was asked; `detail` says why and what to do.
 
-    `extra` is added to the answer: `problems`, or the newer state of what was to be changed.
+    `extra` is added to the answer: `problems`, the newer state of what was to be changed, or
+    `retry_after`, in how many seconds to try again.
     """
 
     def __init__(self, status: int, detail: str, **extra: Any) -> None:
@@ -45,7 +46,10 @@ def problem_json(status: int, detail: str, **extra: Any) -> HttpResponse:
         "detail": detail,
         **extra,
     }
-    return JsonResponse(body, status=status, content_type="application/problem+json")
+    answer = JsonResponse(body, status=status, content_type="application/problem+json")
+    if "retry_after" in extra:
+        answer["Retry-After"] = str(extra["retry_after"])
+    return answer
 
 
 def no_such_call(request: HttpRequest) -> HttpResponse:

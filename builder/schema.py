@@ -26,6 +26,10 @@ def _visible_name(text: str) -> str:
 
 
 Name = Annotated[str, Field(max_length=200), AfterValidator(_visible_name)]
+# A folder of pipelines is no more than its name; empty for none.
+FolderName = Annotated[
+    str, Field(max_length=100), AfterValidator(lambda text: text and _visible_name(text))
+]
 Json = dict[str, Any]
 
 
@@ -48,3 +52,7 @@ class ActivityOut(Schema):
     user: str | None
     verb: str
     message: str
+    via: Literal["session", "token", "admin", "headrace"] = Field(
+        "headrace", description="In the browser, by a token, in the admin, or Headrace itself"
+    )
+    address: str | None = Field(None, description="The address that it was asked from")

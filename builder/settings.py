@@ -85,6 +85,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "builder.access.origin.note_origin",
+    "builder.refused_in_admin.RefusedInAdmin",
 ]
 
 TEMPLATES: list[dict[str, Any]] = [
@@ -198,6 +200,7 @@ CELERY_BEAT_SCHEDULE = {
 
 # --- Who may come in
 
+AUTHENTICATION_BACKENDS = ["builder.access.backend.ByRoles"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -228,7 +231,12 @@ SERVESTATIC_IMMUTABLE_FILE_TEST = r"^/assets/.+-[A-Za-z0-9_-]{8,}\.\w+$"
 if FRONTEND.is_dir():
     SERVESTATIC_ROOT = FRONTEND
 
-UNFOLD = {"SITE_TITLE": "Headrace", "SITE_HEADER": "Headrace", "SITE_URL": "/"}
+UNFOLD = {
+    "SITE_TITLE": "Headrace",
+    "SITE_HEADER": "Headrace",
+    "SITE_URL": "/",
+    "LOGIN": {"form": "builder.access.login_form.LoginForm"},
+}
 
 LOGGING = {
     "version": 1,

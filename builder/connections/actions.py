@@ -124,6 +124,7 @@ def test_connection(user: User, connection_id: UUID) -> list[dict[str, Any]]:
 def list_topics(user: User, connection_id: UUID) -> dict[str, int]:
     """The partitions of each topic. Raises Refused (502) where no broker answers."""
     connection = visible_or_404(user, Connection.objects.all(), pk=connection_id)
+    require(user, "read topics of", Connection)
     cluster = _cluster(connection)
     try:
         return kafka.topic_partitions(cluster)
@@ -134,7 +135,7 @@ def list_topics(user: User, connection_id: UUID) -> dict[str, int]:
 def make_topic(user: User, connection_id: UUID, topic: str, partitions: int) -> Connection:
     """Make a topic. Raises Refused: 409 where it is there, 502 where no broker answers."""
     connection = visible_or_404(user, Connection.objects.all(), pk=connection_id)
-    require(user, "change", Connection)
+    require(user, "make topics in", Connection)
     cluster = _cluster(connection)
     try:
         kafka.create_topic(cluster, topic, partitions)
@@ -158,6 +159,7 @@ def sample_topic(
 ) -> dict[str, Any]:
     """The newest records of a topic, or the first since a time; their format and columns."""
     connection = visible_or_404(user, Connection.objects.all(), pk=connection_id)
+    require(user, "read topics of", Connection)
     if since is not None and since.tzinfo is None:
         since = since.replace(tzinfo=UTC)
     cluster = _cluster(connection)

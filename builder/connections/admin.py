@@ -29,6 +29,9 @@ class ConnectionForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # Whoever may only look is given no fields.
+        if "type" not in self.fields:
+            return
         self.fields["type"].required = False
         if self.instance.created_at is not None:
             self.fields["type"].disabled = True

@@ -19,7 +19,7 @@ from builder.deployments.models import Deployment, DeployRequest, Desired, State
 from builder.deployments.placement import too_few_cores
 from builder.environments.models import connections_in, meant_by
 from builder.monitor.tell import tell_state
-from builder.pipelines.actions import freeze
+from builder.pipelines.actions import freeze, require_python
 from builder.pipelines.models import Pipeline, Tests, Version
 from builder.refused import Refused, unsound
 from runner.compile import Job, compile_job
@@ -53,7 +53,7 @@ def deploy(
     used for something else.
     """
     pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
-    require(user, "change", Deployment)
+    require(user, "change", Deployment(pipeline=pipeline))
     asked = [str(pipeline_id), version, environment, mode, start, state, comment]
     digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
     if key and (done := _done_before(user, key, digest)):
@@ -63,6 +63,7 @@ def deploy(
         None if version is None else visible_or_404(user, pipeline.versions.all(), number=version)
     )
     graph = chosen.graph if chosen else pipeline.graph
+    require_python(user, read_graph(graph), pipeline)
     name = pipeline.slug if environment == "default" else f"{pipeline.slug}--{environment}"
     job = _compiled(graph, name, environment, mode, start)
     if problems := too_few_cores(environment, job):
@@ -140,6 +141,7 @@ def roll_back(user: User, deployment_id: UUID) -> Deployment:
         before = deployment.version_before()
         if before is None:
             raise Refused(409, "No other version has run here; deploy one from the versions.")
+        require_python(user, read_graph(before.graph), deployment.pipeline)
         deployed = deployment.version
         job = _compiled_for(deployment, before.graph, deployment.start)
         _freeze(deployment, before, deployment.mode, deployment.start, job)
@@ -187,8 +189,8 @@ def nudge_those_without_topic(connection: str, topic: str) -> None:
 
 
 def _locked(user: User, deployment_id: UUID) -> Deployment:
-    visible_or_404(user, Deployment.objects.all(), pk=deployment_id)
-    require(user, "change", Deployment)
+    seen = visible_or_404(user, Deployment.objects.all(), pk=deployment_id)
+    require(user, "change", seen)
     return visible_or_404(user, Deployment.objects.select_for_update(), pk=deployment_id)
 
 

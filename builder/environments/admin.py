@@ -33,7 +33,8 @@ class EnvironmentForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.instance.created_at is not None:
+        # Whoever may only look is given no fields.
+        if "name" in self.fields and self.instance.created_at is not None:
             self.fields["connections"].initial = self.instance.stands_for
             self.fields["name"].disabled = True
 

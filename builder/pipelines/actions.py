@@ -11,10 +11,10 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from builder.access.activity import record
-from builder.access.permissions import require, visible_or_404
+from builder.access.permissions import require, require_somewhere, visible_or_404
 from builder.pipelines.layout import layout
 from builder.pipelines.models import Pipeline, TestCase, Version, empty_graph
-from builder.pipelines.rehearse_draft import by_worker
+from builder.pipelines.rehearse_draft import by_worker, rehearse_draft
 from builder.pipelines.run_test_case import Outcome, Rehearse, run_test_case
 from builder.pipelines.templates import templates
 from builder.refused import Refused
@@ -32,12 +32,14 @@ def make_pipeline(
     name: str | None = None,
     graph: dict[str, Any] | None = None,
     template: str | None = None,
+    folder: str = "",
 ) -> Pipeline:
     """Make a draft: empty, of a graph, or of a template.
 
     Raises InvalidGraph where the graph's shape is wrong; an unsound graph may be kept.
     """
-    require(user, "add", Pipeline)
+    wanted = Pipeline(folder=folder)
+    require(user, "add", wanted)
     if template is not None:
         if graph is not None:
             raise Refused(422, "Give a graph or a template, not both.")
@@ -49,28 +51,37 @@ def make_pipeline(
         graph, name = chosen["graph"], name or chosen["title"]
     if graph is None:
         graph = empty_graph()
-    graph = _placed(graph, read_graph(graph))
+    read = read_graph(graph)
+    require_python(user, read, wanted)
+    graph = _placed(graph, read)
     name = name or "New pipeline"
     with transaction.atomic():
         pipeline = Pipeline.objects.create(
-            name=name, slug=_free_slug(name), owner=user, graph=graph
+            name=name, slug=_free_slug(name), folder=folder, owner=user, graph=graph
         )
         record(user, "add", pipeline, f"{user} made the pipeline {name}")
     return pipeline
 
 
 def save_pipeline(
-    user: User, pipeline_id: UUID, revision: int, name: str | None, graph: dict[str, Any] | None
+    user: User,
+    pipeline_id: UUID,
+    revision: int,
+    name: str | None,
+    graph: dict[str, Any] | None,
+    folder: str | None = None,
 ) -> Pipeline:
-    """Save a draft that was edited from `revision`.
+    """Save a draft that was edited from `revision`; what is None stays as it is.
 
-    Raises Refused (409, with the newer pipeline) where somebody saved in between, and
-    InvalidGraph where the graph's shape is wrong.
+    Whoever moves it to another folder must be one who may make pipelines there. Raises Refused
+    (409, with the newer pipeline) where somebody saved in between, and InvalidGraph where the
+    graph's shape is wrong.
     """
-    visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
-    require(user, "change", Pipeline)
+    seen = _changeable(user, pipeline_id)
+    if folder is not None and folder != seen.folder:
+        require(user, "add", Pipeline(folder=folder))
     if graph is not None:
-        read_graph(graph)
+        require_python(user, read_graph(graph), seen)
     with transaction.atomic():
         pipeline = visible_or_404(user, Pipeline.objects.select_for_update(), pk=pipeline_id)
         if pipeline.revision != revision:
@@ -86,9 +97,13 @@ def save_pipeline(
             pipeline.name = name
         if graph is not None:
             pipeline.graph = graph
+        moved = ""
+        if folder is not None and folder != pipeline.folder:
+            pipeline.folder = folder
+            moved = f" and moved it to {f'the folder {folder}' if folder else 'no folder'}"
         pipeline.revision += 1
         pipeline.save()
-        record(user, "change", pipeline, f"{user} saved revision {pipeline.revision}")
+        record(user, "change", pipeline, f"{user} saved revision {pipeline.revision}{moved}")
     return pipeline
 
 
@@ -98,8 +113,8 @@ def delete_pipeline(user: User, pipeline_id: UUID) -> None:
     Raises Refused (409) while a deployment of it runs or should run: deployments have their
     say as Django's `pre_delete` is sent.
     """
-    visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
-    require(user, "delete", Pipeline)
+    seen = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
+    require(user, "delete", seen)
     with transaction.atomic():
         pipeline = visible_or_404(user, Pipeline.objects.select_for_update(), pk=pipeline_id)
         record(user, "delete", pipeline, f"{user} deleted the pipeline {pipeline.name}")
@@ -108,8 +123,7 @@ def delete_pipeline(user: User, pipeline_id: UUID) -> None:
 
 def make_version(user: User, pipeline_id: UUID, comment: str = "") -> Version:
     """Freeze the draft. Where nothing changed since the newest version, that one is answered."""
-    visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
-    require(user, "change", Pipeline)
+    _changeable(user, pipeline_id)
     with transaction.atomic():
         pipeline = visible_or_404(user, Pipeline.objects.select_for_update(), pk=pipeline_id)
         return freeze(user, pipeline, pipeline.graph, comment)
@@ -140,8 +154,7 @@ def make_test_case(
     user: User, pipeline_id: UUID, name: str, rows: RowsByStep, expected: RowsByStep
 ) -> TestCase:
     """Make a test case. Raises Refused: 409 where the name is taken, 422 for too many rows."""
-    pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
-    require(user, "change", Pipeline)
+    pipeline = _changeable(user, pipeline_id)
     _refuse_too_many(rows, expected)
     with transaction.atomic():
         Pipeline.objects.select_for_update().get(pk=pipeline.pk)
@@ -162,8 +175,7 @@ def change_test_case(
     expected: RowsByStep,
 ) -> TestCase:
     """Change a test case; with other rows it has not run yet. Raises as `make_test_case` does."""
-    pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
-    require(user, "change", Pipeline)
+    pipeline = _changeable(user, pipeline_id)
     _refuse_too_many(rows, expected)
     with transaction.atomic():
         Pipeline.objects.select_for_update().get(pk=pipeline.pk)
@@ -180,8 +192,7 @@ def change_test_case(
 
 def delete_test_case(user: User, pipeline_id: UUID, case_id: UUID) -> None:
     """Delete a test case."""
-    pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
-    require(user, "change", Pipeline)
+    pipeline = _changeable(user, pipeline_id)
     with transaction.atomic():
         case = visible_or_404(user, pipeline.test_cases.select_for_update(), pk=case_id)
         record(user, "change", pipeline, f"{user} deleted the test case {case.name}")
@@ -196,10 +207,14 @@ def run_test_cases(
 ) -> list[Outcome]:
     """Run test cases (all of them, without `ids`) on a graph, which is the draft if none is given.
 
-    Whoever may see them may run them. Raises Refused: 404 where one is not there, 503 and 504
-    where Spark is not there for it; InvalidGraph where the graph's shape is wrong.
+    Whoever may see them may run them; a graph with Python takes one who may write it. Raises
+    Refused: 404 where one is not there, 503 and 504 where Spark is not there for it;
+    InvalidGraph where the graph's shape is wrong.
     """
     pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
+    require(user, "run", TestCase(pipeline=pipeline))
+    if graph is not None:
+        require_python(user, read_graph(graph), pipeline)
     cases = pipeline.test_cases.all()
     if ids is not None:
         wanted = set(ids)
@@ -221,6 +236,31 @@ def try_test_cases(
             last_passed=outcome.passed, last_at=timezone.now(), last_hash=hash_
         )
         yield outcome
+
+
+def rehearse(user: User, graph: dict[str, Any], rows: RowsByStep) -> dict[str, Any]:
+    """Try a graph on given rows, as `rehearse_draft` does; one with Python runs it, too."""
+    require_somewhere(user, "rehearse", Pipeline)
+    if runs_python(read_graph(graph)):
+        require_somewhere(user, "write Python in", Pipeline)
+    return rehearse_draft(graph, rows)
+
+
+def require_python(user: User, graph: Graph, pipeline: Pipeline) -> None:
+    """Raise Refused (403) where the graph has a Python step and the user may not write Python."""
+    if runs_python(graph):
+        require(user, "write Python in", pipeline)
+
+
+def runs_python(graph: Graph) -> bool:
+    """Whether a step of the graph is written in Python."""
+    return any(step.type.startswith("python_") for step in graph.steps)
+
+
+def _changeable(user: User, pipeline_id: UUID) -> Pipeline:
+    pipeline = visible_or_404(user, Pipeline.objects.all(), pk=pipeline_id)
+    require(user, "change", pipeline)
+    return pipeline
 
 
 def _refuse_taken(pipeline: Pipeline, name: str) -> None:

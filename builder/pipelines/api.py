@@ -7,8 +7,9 @@ from django.http import FileResponse, HttpResponse, JsonResponse
 from ninja import Field, Query, Router, Status
 from pydantic import BaseModel, BeforeValidator
 
-from builder.access.permissions import visible, visible_or_404
-from builder.connections.models import connections_for_runner
+from builder.access import activity
+from builder.access.permissions import require, visible, visible_or_404
+from builder.connections.models import Connection, connections_for_runner
 from builder.deployments.models import Deployment
 from builder.paging import Page, SearchedPage
 from builder.pipelines import actions
@@ -17,10 +18,9 @@ from builder.pipelines.diff import diff
 from builder.pipelines.junit import junit
 from builder.pipelines.models import Pipeline, TestCase, Version
 from builder.pipelines.planned import planned
-from builder.pipelines.rehearse_draft import rehearse_draft
 from builder.pipelines.templates import templates
 from builder.request import Request
-from builder.schema import Body, Json, Name, ProblemOut, Schema, Segment
+from builder.schema import ActivityOut, Body, FolderName, Json, Name, ProblemOut, Schema, Segment
 from runner.compile import compile_job
 from runner.graph import read_graph
 from runner.jars import spark_jars
@@ -137,6 +137,7 @@ class PipelineHead(Schema):
     id: UUID
     name: str
     slug: str
+    folder: str = Field("", description="Empty where it lies in none")
     owner: str | None
     revision: int
     updated_at: datetime
@@ -161,17 +162,25 @@ class PipelineNew(Body):
     name: Name | None = None
     graph: Json | None = None
     template: str | None = Field(None, max_length=100)
+    folder: FolderName = ""
 
 
 class PipelineChange(Body):
     revision: int = Field(description="The revision that was edited")
     name: Name | None = None
     graph: Json | None = None
+    folder: FolderName | None = Field(None, description="It stays where it is where left out")
 
 
 class PipelineImport(Body):
     name: Name | None = None
     graph: Json
+    folder: FolderName = ""
+
+
+class Timeline(Schema):
+    items: list[ActivityOut]
+    count: int
 
 
 class VersionNew(Body):
@@ -324,18 +333,20 @@ def list_templates(request: Request) -> Any:
 @router.post("/check", response=CheckOut, summary="Check a graph")
 def check_graph(request: Request, body: GraphIn) -> Any:
     """Answer everything known about a draft, Spark's word on columns included."""
+    require(request.auth, "view", Connection)
     return check_draft(body.graph)
 
 
 @router.post("/rehearse", response=RehearsalOut, summary="Try a graph on given rows")
 def rehearse_graph(request: Request, body: RehearseIn) -> Any:
     """Run a graph on these rows, sinks untouched: the rows of every step, batch by batch."""
-    return rehearse_draft(body.graph, body.rows)
+    return actions.rehearse(request.auth, body.graph, body.rows)
 
 
 @router.post("/compile", response=Program, summary="Compile a graph")
 def compile_graph(request: Request, body: CompileIn) -> Any:
     """Answer the PySpark program of a sound graph; 422 with `problems` for another."""
+    require(request.auth, "view", Connection)
     job = compile_job(
         read_graph(body.graph),
         name="pipeline",
@@ -364,6 +375,7 @@ def _head(pipeline: Any) -> Json:
         "id": pipeline.id,
         "name": pipeline.name,
         "slug": pipeline.slug,
+        "folder": pipeline.folder,
         "owner": pipeline.owner.username if pipeline.owner else None,
         "revision": pipeline.revision,
         "updated_at": pipeline.updated_at,
@@ -386,9 +398,13 @@ def _whole(request: Request, pipeline_id: UUID) -> Json:
 
 
 @router.get("/pipelines", response=Pipelines, summary="List pipelines")
-def list_pipelines(request: Request, page: Query[SearchedPage]) -> Any:
-    """List pipelines, last changed first."""
+def list_pipelines(
+    request: Request, page: Query[SearchedPage], folder: FolderName | None = None
+) -> Any:
+    """List pipelines, last changed first; `folder` leaves only those in it."""
     rows = Pipeline.objects.filter(name__icontains=page.search)
+    if folder is not None:
+        rows = rows.filter(folder=folder)
     found = page.of(_with_deployments(visible(request.auth, rows)))
     found["items"] = [{**_head(p), "steps": len(p.graph["steps"])} for p in found["items"]]
     return found
@@ -397,14 +413,14 @@ def list_pipelines(request: Request, page: Query[SearchedPage]) -> Any:
 @router.post("/pipelines", response={201: PipelineOut}, summary="Make a pipeline")
 def create_pipeline(request: Request, body: PipelineNew) -> Any:
     """Make a draft: empty, of a graph, or of a template."""
-    made = actions.make_pipeline(request.auth, body.name, body.graph, body.template)
+    made = actions.make_pipeline(request.auth, body.name, body.graph, body.template, body.folder)
     return Status(201, _whole(request, made.id))
 
 
 @router.post("/pipelines/import", response={201: PipelineOut}, summary="Import a pipeline")
 def import_pipeline(request: Request, body: PipelineImport) -> Any:
     """Make a draft of what `export?format=json` gave."""
-    made = actions.make_pipeline(request.auth, body.name, body.graph)
+    made = actions.make_pipeline(request.auth, body.name, body.graph, folder=body.folder)
     return Status(201, _whole(request, made.id))
 
 
@@ -417,7 +433,9 @@ def get_pipeline(request: Request, pipeline_id: UUID) -> Any:
 @router.put("/pipelines/{uuid:pipeline_id}", response=PipelineOut, summary="Save a pipeline")
 def update_pipeline(request: Request, pipeline_id: UUID, body: PipelineChange) -> Any:
     """Save a draft; 409 with the newer graph where somebody saved in between."""
-    actions.save_pipeline(request.auth, pipeline_id, body.revision, body.name, body.graph)
+    actions.save_pipeline(
+        request.auth, pipeline_id, body.revision, body.name, body.graph, body.folder
+    )
     return _whole(request, pipeline_id)
 
 
@@ -468,6 +486,28 @@ def export_pipeline(
         name = f"{pipeline.slug}.py"
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
+
+
+@router.get(
+    "/pipelines/{uuid:pipeline_id}/activity", response=Timeline, summary="The history of a pipeline"
+)
+def list_pipeline_activity(
+    request: Request,
+    pipeline_id: UUID,
+    page: Query[Page],
+    format: Literal["json", "csv", "jsonl"] = "json",
+) -> Any:
+    """List who did what to a pipeline, its versions, test cases and deployments, newest first.
+
+    As CSV or JSON lines it is a file with all of it, oldest first.
+    """
+    pipeline = visible_or_404(request.auth, Pipeline.objects.all(), pk=pipeline_id)
+    rows = activity.timeline(pipeline)
+    if format != "json":
+        return activity.exported(rows, format, f"{pipeline.slug}-activity")
+    found = page.of(rows)
+    found["items"] = [activity.as_json(a) for a in found["items"]]
+    return found
 
 
 @router.get("/headrace-operators.jar", summary="The state operators of exported programs")

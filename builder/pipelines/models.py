@@ -28,6 +28,8 @@ class Pipeline(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="pipelines"
     )
+    # A plain name, empty for none; roles may be granted on all that lies in a folder.
+    folder = models.CharField(max_length=100, blank=True, default="", db_index=True)
     revision = models.PositiveIntegerField(default=1)
     graph = models.JSONField()
     created_at = models.DateTimeField(auto_now_add=True)

@@ -8,11 +8,14 @@ import pytest
 # Models may be imported only after this, and pytest imports this file first.
 django.setup()
 
-from django.contrib.auth.models import Permission, User  # noqa: E402
+from django.contrib.auth.models import User  # noqa: E402
 from django.core.cache import cache  # noqa: E402
+from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 
 from builder.access.actions import make_token  # noqa: E402
+from builder.access.append_only import put_up_guard, take_down_guard  # noqa: E402
+from builder.access.models import Grant  # noqa: E402
 from builder.connections.models import Connection  # noqa: E402
 from builder.pipelines.templates import templates  # noqa: E402
 
@@ -80,6 +83,22 @@ def _quick_passwords(settings: Any) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
+@pytest.fixture(autouse=True)
+def _guarded_activity(db: None) -> Iterator[None]:
+    """Django empties all tables after a test with transactions, which activity would refuse."""
+    put_up_guard(connection)
+    yield
+    if not connection.in_atomic_block:
+        take_down_guard(connection)
+
+
+def user_with(name: str, *roles: str, **place: Any) -> User:
+    """A user with these roles: on everything, or on `folder` or `pipeline`."""
+    user = User.objects.create_user(name, password="a long password")
+    Grant.objects.bulk_create(Grant(role=role, user=user, **place) for role in roles)
+    return user
+
+
 @pytest.fixture
 def admin() -> User:
     return User.objects.create_superuser("ada", password="a long password")
@@ -87,16 +106,13 @@ def admin() -> User:
 
 @pytest.fixture
 def viewer() -> User:
-    return User.objects.create_user("vic", password="a long password")
+    return user_with("vic", "viewer")
 
 
 @pytest.fixture
 def editor() -> User:
     """One who may draw pipelines, and neither deploy them nor touch connections."""
-    user = User.objects.create_user("eve", password="a long password")
-    names = ["add_pipeline", "change_pipeline", "delete_pipeline"]
-    user.user_permissions.set(Permission.objects.filter(codename__in=names))
-    return user
+    return user_with("eve", "editor")
 
 
 @pytest.fixture

@@ -175,7 +175,7 @@ def test_a_viewer_sees_everything(api: Any, viewer: User, as_user: Any, local: A
     assert not any(view.get("/me")["may"].values())
 
 
-def test_a_right_on_the_model_is_enough(editor: User, as_user: Any, local: Any) -> None:
+def test_an_editor_draws_and_no_more(editor: User, as_user: Any, local: Any) -> None:
     api = as_user(editor)
     pipeline = api.post("/pipelines", {"template": "word-count"}, 201)
     api.put(f"/pipelines/{pipeline['id']}", {"revision": 1, "name": "Mine"})
