@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CheckGraphData, CheckGraphErrors, CheckGraphResponses, CompileGraphData, CompileGraphErrors, CompileGraphResponses, CreateConnectionData, CreateConnectionErrors, CreateConnectionResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreatePipelineData, CreatePipelineErrors, CreatePipelineResponses, CreateTestCaseData, CreateTestCaseErrors, CreateTestCaseResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateTopicData, CreateTopicErrors, CreateTopicResponses, CreateVersionData, CreateVersionErrors, CreateVersionResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeletePipelineData, DeletePipelineErrors, DeletePipelineResponses, DeleteTestCaseData, DeleteTestCaseErrors, DeleteTestCaseResponses, DiffVersionsData, DiffVersionsErrors, DiffVersionsResponses, ExportPipelineData, ExportPipelineErrors, ExportPipelineResponses, GetConnectionData, GetConnectionErrors, GetConnectionResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetDiskData, GetDiskErrors, GetDiskResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetFitData, GetFitErrors, GetFitResponses, GetHealthData, GetHealthErrors, GetHealthResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMeData, GetMeErrors, GetMeResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetOperatorsData, GetOperatorsErrors, GetOperatorsResponses, GetPipelineData, GetPipelineErrors, GetPipelineResponses, GetPlanData, GetPlanErrors, GetPlanResponses, GetTestCaseData, GetTestCaseErrors, GetTestCaseResponses, GetVersionData, GetVersionErrors, GetVersionResponses, ImportPipelineData, ImportPipelineErrors, ImportPipelineResponses, ListActivityData, ListActivityErrors, ListActivityResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListFunctionsData, ListFunctionsErrors, ListFunctionsResponses, ListPipelinesData, ListPipelinesErrors, ListPipelinesResponses, ListStepTypesData, ListStepTypesErrors, ListStepTypesResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListTestCasesData, ListTestCasesErrors, ListTestCasesResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTopicsData, ListTopicsErrors, ListTopicsResponses, ListVersionsData, ListVersionsErrors, ListVersionsResponses, LoginData, LoginErrors, LoginResponses, LogoutData, LogoutErrors, LogoutResponses, ParsePastedRowsData, ParsePastedRowsErrors, ParsePastedRowsResponses, RehearseGraphData, RehearseGraphErrors, RehearseGraphResponses, RestartDeploymentData, RestartDeploymentErrors, RestartDeploymentResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, RewindDeploymentData, RewindDeploymentErrors, RewindDeploymentResponses, RollBackDeploymentData, RollBackDeploymentErrors, RollBackDeploymentResponses, RunTestCasesData, RunTestCasesErrors, RunTestCasesResponses, SampleTopicData, SampleTopicErrors, SampleTopicResponses, StartDeploymentData, StartDeploymentErrors, StartDeploymentResponses, StopDeploymentData, StopDeploymentErrors, StopDeploymentResponses, TestConnectionData, TestConnectionErrors, TestConnectionResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdatePipelineData, UpdatePipelineErrors, UpdatePipelineResponses, UpdateTestCaseData, UpdateTestCaseErrors, UpdateTestCaseResponses } from './types.gen';
+import type { CheckGraphData, CheckGraphErrors, CheckGraphResponses, CompileGraphData, CompileGraphErrors, CompileGraphResponses, CreateConnectionData, CreateConnectionErrors, CreateConnectionResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateGrantData, CreateGrantErrors, CreateGrantResponses, CreatePipelineData, CreatePipelineErrors, CreatePipelineResponses, CreateTestCaseData, CreateTestCaseErrors, CreateTestCaseResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateTopicData, CreateTopicErrors, CreateTopicResponses, CreateVersionData, CreateVersionErrors, CreateVersionResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteGrantData, DeleteGrantErrors, DeleteGrantResponses, DeletePipelineData, DeletePipelineErrors, DeletePipelineResponses, DeleteTestCaseData, DeleteTestCaseErrors, DeleteTestCaseResponses, DiffVersionsData, DiffVersionsErrors, DiffVersionsResponses, ExportPipelineData, ExportPipelineErrors, ExportPipelineResponses, GetConnectionData, GetConnectionErrors, GetConnectionResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetDiskData, GetDiskErrors, GetDiskResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetFitData, GetFitErrors, GetFitResponses, GetHealthData, GetHealthErrors, GetHealthResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMeData, GetMeErrors, GetMeResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetOperatorsData, GetOperatorsErrors, GetOperatorsResponses, GetPipelineData, GetPipelineErrors, GetPipelineResponses, GetPlanData, GetPlanErrors, GetPlanResponses, GetTestCaseData, GetTestCaseErrors, GetTestCaseResponses, GetVersionData, GetVersionErrors, GetVersionResponses, ImportPipelineData, ImportPipelineErrors, ImportPipelineResponses, ListActivityData, ListActivityErrors, ListActivityResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListFunctionsData, ListFunctionsErrors, ListFunctionsResponses, ListGrantsData, ListGrantsErrors, ListGrantsResponses, ListPipelineActivityData, ListPipelineActivityErrors, ListPipelineActivityResponses, ListPipelinesData, ListPipelinesErrors, ListPipelinesResponses, ListStepTypesData, ListStepTypesErrors, ListStepTypesResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListTestCasesData, ListTestCasesErrors, ListTestCasesResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTopicsData, ListTopicsErrors, ListTopicsResponses, ListVersionsData, ListVersionsErrors, ListVersionsResponses, LoginData, LoginErrors, LoginResponses, LogoutData, LogoutErrors, LogoutResponses, ParsePastedRowsData, ParsePastedRowsErrors, ParsePastedRowsResponses, RehearseGraphData, RehearseGraphErrors, RehearseGraphResponses, RestartDeploymentData, RestartDeploymentErrors, RestartDeploymentResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, RewindDeploymentData, RewindDeploymentErrors, RewindDeploymentResponses, RollBackDeploymentData, RollBackDeploymentErrors, RollBackDeploymentResponses, RunTestCasesData, RunTestCasesErrors, RunTestCasesResponses, SampleTopicData, SampleTopicErrors, SampleTopicResponses, StartDeploymentData, StartDeploymentErrors, StartDeploymentResponses, StopDeploymentData, StopDeploymentErrors, StopDeploymentResponses, TestConnectionData, TestConnectionErrors, TestConnectionResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdatePipelineData, UpdatePipelineErrors, UpdatePipelineResponses, UpdateTestCaseData, UpdateTestCaseErrors, UpdateTestCaseResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -43,7 +43,7 @@ export const getHealth = <ThrowOnError extends boolean = true>(options?: Options
 /**
  * Log in
  *
- * Begin a browser session.
+ * Begin a browser session; 429 with Retry-After where too many passwords were wrong.
  */
 export const login = <ThrowOnError extends boolean = true>(options: Options<LoginData, ThrowOnError>) => (options.client ?? client).post<LoginResponses, LoginErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
@@ -111,6 +111,43 @@ export const createToken = <ThrowOnError extends boolean = true>(options: Option
 export const revokeToken = <ThrowOnError extends boolean = true>(options: Options<RevokeTokenData, ThrowOnError>) => (options.client ?? client).delete<RevokeTokenResponses, RevokeTokenErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
     url: '/api/tokens/{token_id}',
+    ...options
+});
+
+/**
+ * List who has which role
+ *
+ * List the grants on all that one administers, newest first.
+ */
+export const listGrants = <ThrowOnError extends boolean = true>(options?: Options<ListGrantsData, ThrowOnError>) => (options?.client ?? client).get<ListGrantsResponses, ListGrantsErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/grants',
+    ...options
+});
+
+/**
+ * Grant a role
+ *
+ * Give a role to a user or a group: on everything, on a folder or on a pipeline.
+ */
+export const createGrant = <ThrowOnError extends boolean = true>(options: Options<CreateGrantData, ThrowOnError>) => (options.client ?? client).post<CreateGrantResponses, CreateGrantErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/grants',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Take a role away
+ *
+ * Take a role away; websockets that stand on it close.
+ */
+export const deleteGrant = <ThrowOnError extends boolean = true>(options: Options<DeleteGrantData, ThrowOnError>) => (options.client ?? client).delete<DeleteGrantResponses, DeleteGrantErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/grants/{grant_id}',
     ...options
 });
 
@@ -184,7 +221,7 @@ export const compileGraph = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * List pipelines
  *
- * List pipelines, last changed first.
+ * List pipelines, last changed first; `folder` leaves only those in it.
  */
 export const listPipelines = <ThrowOnError extends boolean = true>(options?: Options<ListPipelinesData, ThrowOnError>) => (options?.client ?? client).get<ListPipelinesResponses, ListPipelinesErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
@@ -278,6 +315,19 @@ export const getPlan = <ThrowOnError extends boolean = true>(options: Options<Ge
 export const exportPipeline = <ThrowOnError extends boolean = true>(options: Options<ExportPipelineData, ThrowOnError>) => (options.client ?? client).get<ExportPipelineResponses, ExportPipelineErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
     url: '/api/pipelines/{pipeline_id}/export',
+    ...options
+});
+
+/**
+ * The history of a pipeline
+ *
+ * List who did what to a pipeline, its versions, test cases and deployments, newest first.
+ *
+ * As CSV or JSON lines it is a file with all of it, oldest first.
+ */
+export const listPipelineActivity = <ThrowOnError extends boolean = true>(options: Options<ListPipelineActivityData, ThrowOnError>) => (options.client ?? client).get<ListPipelineActivityResponses, ListPipelineActivityErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/pipelines/{pipeline_id}/activity',
     ...options
 });
 

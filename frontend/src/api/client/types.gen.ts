@@ -63,7 +63,27 @@ export type HealthCheck = {
 };
 
 /**
+ * Held
+ */
+export type Held = {
+    /**
+     * Role
+     */
+    role: 'viewer' | 'editor' | 'operator' | 'admin' | 'author_python';
+    /**
+     * Folder
+     */
+    folder: string | null;
+    /**
+     * Pipeline
+     */
+    pipeline: string | null;
+};
+
+/**
  * May
+ *
+ * What one may do somewhere, though perhaps not everywhere.
  */
 export type May = {
     /**
@@ -80,6 +100,8 @@ export type May = {
     deployments: boolean;
     /**
      * Admin
+     *
+     * Whether the Django admin is open
      */
     admin: boolean;
 };
@@ -97,6 +119,18 @@ export type Me = {
      */
     name: string;
     may: May;
+    /**
+     * Superuser
+     *
+     * Whether one may do everything, without any role
+     */
+    superuser?: boolean;
+    /**
+     * Roles
+     *
+     * One's own and one's groups'; without folder and pipeline, on everything
+     */
+    roles?: Array<Held>;
 };
 
 /**
@@ -147,6 +181,18 @@ export type NewToken = {
      * Name
      */
     name?: string;
+    /**
+     * Scopes
+     *
+     * It does at most what these let through, and what its user may do
+     */
+    scopes?: Array<'read' | 'edit' | 'operate' | 'admin'>;
+    /**
+     * Expires At
+     *
+     * Never, where left out
+     */
+    expires_at?: string | null;
 };
 
 /**
@@ -178,9 +224,17 @@ export type TokenOut = {
      */
     name: string;
     /**
+     * Scopes
+     */
+    scopes: Array<'read' | 'edit' | 'operate' | 'admin'>;
+    /**
      * Created At
      */
     created_at: string;
+    /**
+     * Expires At
+     */
+    expires_at: string | null;
     /**
      * Used At
      */
@@ -199,6 +253,99 @@ export type Tokens = {
      * Count
      */
     count: number;
+};
+
+/**
+ * GrantOut
+ */
+export type GrantOut = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Role
+     */
+    role: 'viewer' | 'editor' | 'operator' | 'admin' | 'author_python';
+    /**
+     * User
+     */
+    user: string | null;
+    /**
+     * Group
+     */
+    group: string | null;
+    /**
+     * Folder
+     */
+    folder: string | null;
+    pipeline: GrantedPipeline | null;
+    /**
+     * Granted By
+     */
+    granted_by: string | null;
+    /**
+     * Created At
+     */
+    created_at: string;
+};
+
+/**
+ * GrantedPipeline
+ */
+export type GrantedPipeline = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * Grants
+ */
+export type Grants = {
+    /**
+     * Items
+     */
+    items: Array<GrantOut>;
+    /**
+     * Count
+     */
+    count: number;
+};
+
+/**
+ * GrantIn
+ */
+export type GrantIn = {
+    /**
+     * Role
+     */
+    role: 'viewer' | 'editor' | 'operator' | 'admin' | 'author_python';
+    /**
+     * User
+     *
+     * A user's name; or give a group
+     */
+    user?: string | null;
+    /**
+     * Group
+     */
+    group?: string | null;
+    /**
+     * Folder
+     *
+     * Without folder and pipeline: on everything
+     */
+    folder?: string;
+    /**
+     * Pipeline
+     */
+    pipeline?: string | null;
 };
 
 /**
@@ -564,6 +711,12 @@ export type PipelineListed = {
      */
     slug: string;
     /**
+     * Folder
+     *
+     * Empty where it lies in none
+     */
+    folder?: string;
+    /**
      * Owner
      */
     owner: string | null;
@@ -617,6 +770,12 @@ export type PipelineOut = {
      */
     slug: string;
     /**
+     * Folder
+     *
+     * Empty where it lies in none
+     */
+    folder?: string;
+    /**
      * Owner
      */
     owner: string | null;
@@ -659,6 +818,10 @@ export type PipelineNew = {
      * Template
      */
     template?: string | null;
+    /**
+     * Folder
+     */
+    folder?: string;
 };
 
 /**
@@ -675,6 +838,10 @@ export type PipelineImport = {
     graph: {
         [key: string]: unknown;
     };
+    /**
+     * Folder
+     */
+    folder?: string;
 };
 
 /**
@@ -697,6 +864,12 @@ export type PipelineChange = {
     graph?: {
         [key: string]: unknown;
     } | null;
+    /**
+     * Folder
+     *
+     * It stays where it is where left out
+     */
+    folder?: string | null;
 };
 
 /**
@@ -793,6 +966,54 @@ export type PlannedTopic = {
      * Pattern
      */
     pattern?: string | null;
+};
+
+/**
+ * ActivityOut
+ */
+export type ActivityOut = {
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * User
+     */
+    user: string | null;
+    /**
+     * Verb
+     */
+    verb: string;
+    /**
+     * Message
+     */
+    message: string;
+    /**
+     * Via
+     *
+     * In the browser, by a token, in the admin, or Headrace itself
+     */
+    via?: 'session' | 'token' | 'admin' | 'headrace';
+    /**
+     * Address
+     *
+     * The address that it was asked from
+     */
+    address?: string | null;
+};
+
+/**
+ * Timeline
+ */
+export type Timeline = {
+    /**
+     * Items
+     */
+    items: Array<ActivityOut>;
+    /**
+     * Count
+     */
+    count: number;
 };
 
 /**
@@ -2181,28 +2402,6 @@ export type Activities = {
 };
 
 /**
- * ActivityOut
- */
-export type ActivityOut = {
-    /**
-     * At
-     */
-    at: string;
-    /**
-     * User
-     */
-    user: string | null;
-    /**
-     * Verb
-     */
-    verb: string;
-    /**
-     * Message
-     */
-    message: string;
-};
-
-/**
  * DeploymentDisk
  */
 export type DeploymentDisk = {
@@ -2526,6 +2725,95 @@ export type RevokeTokenResponses = {
 
 export type RevokeTokenResponse = RevokeTokenResponses[keyof RevokeTokenResponses];
 
+export type ListGrantsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Page
+         */
+        page?: number;
+        /**
+         * Page Size
+         */
+        page_size?: number;
+    };
+    url: '/api/grants';
+};
+
+export type ListGrantsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListGrantsError = ListGrantsErrors[keyof ListGrantsErrors];
+
+export type ListGrantsResponses = {
+    /**
+     * OK
+     */
+    200: Grants;
+};
+
+export type ListGrantsResponse = ListGrantsResponses[keyof ListGrantsResponses];
+
+export type CreateGrantData = {
+    body: GrantIn;
+    path?: never;
+    query?: never;
+    url: '/api/grants';
+};
+
+export type CreateGrantErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type CreateGrantError = CreateGrantErrors[keyof CreateGrantErrors];
+
+export type CreateGrantResponses = {
+    /**
+     * Created
+     */
+    201: GrantOut;
+};
+
+export type CreateGrantResponse = CreateGrantResponses[keyof CreateGrantResponses];
+
+export type DeleteGrantData = {
+    body?: never;
+    path: {
+        /**
+         * Grant Id
+         */
+        grant_id: string;
+    };
+    query?: never;
+    url: '/api/grants/{grant_id}';
+};
+
+export type DeleteGrantErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type DeleteGrantError = DeleteGrantErrors[keyof DeleteGrantErrors];
+
+export type DeleteGrantResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeleteGrantResponse = DeleteGrantResponses[keyof DeleteGrantResponses];
+
 export type ListStepTypesData = {
     body?: never;
     path?: never;
@@ -2671,6 +2959,10 @@ export type ListPipelinesData = {
          * Search
          */
         search?: string;
+        /**
+         * Folder
+         */
+        folder?: string | null;
     };
     url: '/api/pipelines';
 };
@@ -2904,6 +3196,49 @@ export type ExportPipelineResponses = {
      */
     200: unknown;
 };
+
+export type ListPipelineActivityData = {
+    body?: never;
+    path: {
+        /**
+         * Pipeline Id
+         */
+        pipeline_id: string;
+    };
+    query?: {
+        /**
+         * Page
+         */
+        page?: number;
+        /**
+         * Page Size
+         */
+        page_size?: number;
+        /**
+         * Format
+         */
+        format?: 'json' | 'csv' | 'jsonl';
+    };
+    url: '/api/pipelines/{pipeline_id}/activity';
+};
+
+export type ListPipelineActivityErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListPipelineActivityError = ListPipelineActivityErrors[keyof ListPipelineActivityErrors];
+
+export type ListPipelineActivityResponses = {
+    /**
+     * OK
+     */
+    200: Timeline;
+};
+
+export type ListPipelineActivityResponse = ListPipelineActivityResponses[keyof ListPipelineActivityResponses];
 
 export type GetOperatorsData = {
     body?: never;
