@@ -19,7 +19,7 @@ from builder.request import user_of
 admin.site.unregister((User, Group))
 
 
-class DeletesByAction(ModelAdmin):
+class DeletesByAction(admin.ModelAdmin):
     """Deletes one row or several by the same action."""
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
@@ -36,7 +36,7 @@ class DeletesByAction(ModelAdmin):
 
 
 @admin.register(User)
-class UserAdmin(DeletesByAction, DjangoUserAdmin):
+class UserAdmin(DeletesByAction, DjangoUserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -82,7 +82,7 @@ class UserAdmin(DeletesByAction, DjangoUserAdmin):
 
 
 @admin.register(Group)
-class GroupAdmin(DeletesByAction, DjangoGroupAdmin):
+class GroupAdmin(DeletesByAction, DjangoGroupAdmin, ModelAdmin):
     fields = ("name",)
     filter_horizontal = ()
 
@@ -94,7 +94,7 @@ class GroupAdmin(DeletesByAction, DjangoGroupAdmin):
 
 
 @admin.register(Grant)
-class GrantAdmin(DeletesByAction):
+class GrantAdmin(DeletesByAction, ModelAdmin):
     list_display = ("role", "user", "group", "place", "granted_by", "created_at")
     list_filter = ("role", "user", "group")
     fields = ("role", "user", "group", "folder", "pipeline")
