@@ -66,7 +66,7 @@ def _kafka() -> Check:
     if local is None:
         return True, "There is no local connection."
     try:
-        kafka.topic_partitions(local.bootstrap_servers, timeout=2)
+        kafka.topic_partitions(local, timeout=2)
     except kafka.Unreachable as error:
         return False, str(error)
     return True, f"A broker answers at {local.bootstrap_servers}."

@@ -11,7 +11,7 @@ from ruff.__main__ import find_ruff_bin  # type: ignore[import-untyped]
 
 from runner.check import Connections, check, flowing, inputs_of
 from runner.graph import Graph, Step
-from runner.kafka_login import is_secured
+from runner.kafka_login import is_secured, options_key
 from runner.plan import AskedMode, Plan, Segment, between, plan, waves
 from runner.problems import InvalidGraph
 from runner.rows import DELETED, HEADERS, Rows
@@ -214,7 +214,7 @@ class Program:
         servers = self.connections[name].get("bootstrap_servers", "")
         more = ""
         if is_secured(self.connections[name]):
-            more = f", **json.loads(spark.conf.get({key + '.options'!r}))"
+            more = f", **json.loads(spark.conf.get({options_key(name)!r}))"
         return f"{{'kafka.bootstrap.servers': spark.conf.get({key!r}, {servers!r}){more}}}"
 
     def body(self) -> Iterator[str]:

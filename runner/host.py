@@ -31,7 +31,7 @@ from typing import Any, NoReturn
 from runner.class_archive import java_options
 from runner.events import READY, EventLog
 from runner.graph import Graph, read_graph
-from runner.kafka_login import spark_options
+from runner.kafka_login import options_key, spark_options
 from runner.launch import IDENTITY, SECRETS, this_process
 from runner.metrics import Metrics, Offsets
 from runner.samples import ConsoleTopics, Output, Samples
@@ -195,9 +195,8 @@ class _Host:
         settings["spark.headrace.checkpoints"] = self.run["checkpoints"]
         for name, connection in self.run["connections"].items():
             if "bootstrap_servers" in connection:
-                key = f"spark.headrace.connection.{name}"
-                settings[key] = connection["bootstrap_servers"]
-                settings[f"{key}.options"] = json.dumps(spark_options(connection))
+                settings[f"spark.headrace.connection.{name}"] = connection["bootstrap_servers"]
+                settings[options_key(name)] = json.dumps(spark_options(connection))
         if (self.run["master"] or "local").startswith("local"):
             # No port of a job on one machine is open to others.
             os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"

@@ -19,6 +19,11 @@ def is_secured(cluster: Cluster) -> bool:
     return bool(cluster.get("security_protocol", "PLAINTEXT") != "PLAINTEXT")
 
 
+def options_key(name: str) -> str:
+    """What Spark's configuration calls the options of a connection, which are JSON."""
+    return f"spark.headrace.connection.{name}.options"
+
+
 def spark_options(cluster: Cluster) -> dict[str, str]:
     """What Spark's reader and writer need beside the bootstrap servers; secrets are among it."""
     if not is_secured(cluster):

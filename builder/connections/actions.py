@@ -125,9 +125,9 @@ def list_topics(user: User, connection_id: UUID) -> dict[str, int]:
     """The partitions of each topic. Raises Refused (502) where no broker answers."""
     connection = visible_or_404(user, Connection.objects.all(), pk=connection_id)
     require(user, "read topics of", Connection)
-    cluster = _cluster(connection)
+    _require_kafka(connection)
     try:
-        return kafka.topic_partitions(cluster)
+        return kafka.topic_partitions(connection)
     except kafka.Unreachable as error:
         raise _unreachable(connection, error) from None
 
@@ -136,9 +136,9 @@ def make_topic(user: User, connection_id: UUID, topic: str, partitions: int) -> 
     """Make a topic. Raises Refused: 409 where it is there, 502 where no broker answers."""
     connection = visible_or_404(user, Connection.objects.all(), pk=connection_id)
     require(user, "make topics in", Connection)
-    cluster = _cluster(connection)
+    _require_kafka(connection)
     try:
-        kafka.create_topic(cluster, topic, partitions)
+        kafka.create_topic(connection, topic, partitions)
     except kafka.TopicExists as error:
         raise Refused(409, str(error)) from None
     except kafka.NotMade as error:
@@ -162,9 +162,9 @@ def sample_topic(
     require(user, "read topics of", Connection)
     if since is not None and since.tzinfo is None:
         since = since.replace(tzinfo=UTC)
-    cluster = _cluster(connection)
+    _require_kafka(connection)
     try:
-        records = kafka.read_records(cluster, topic, limit, since)
+        records = kafka.read_records(connection, topic, limit, since)
     except kafka.NoSuchTopic as error:
         raise Refused(404, str(error)) from None
     except kafka.Unreachable as error:
@@ -237,11 +237,9 @@ def _opened(connection: Connection) -> dict[str, Any]:
         raise Refused(409, detail) from None
 
 
-def _cluster(connection: Connection) -> dict[str, Any]:
-    """A connection to Kafka with its secrets. Raises Refused (409) for any other."""
+def _require_kafka(connection: Connection) -> None:
     if connection.type != Connection.Type.KAFKA:
         raise Refused(409, f"{connection} leads to no Kafka; it has no topics.")
-    return _opened(connection)
 
 
 def _refuse_taken(name: str) -> None:

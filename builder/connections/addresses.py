@@ -38,7 +38,7 @@ def read_addresses(text: str) -> list[Address]:
 def check_host(host: str) -> None:
     """Raise Forbidden where no connection may lead to this name or address."""
     if is_forbidden(host):
-        raise Forbidden(f"No connection may lead to {host}.")
+        raise Forbidden(f"{host} is no place for a server.")
     approved = [p.strip().lower() for p in settings.ENVIRONMENT.approved_hosts.split(",")]
     patterns = [pattern for pattern in approved if pattern]
     if not patterns or any(fnmatchcase(host.lower(), pattern) for pattern in patterns):
@@ -54,7 +54,7 @@ def resolve(host: str, port: int) -> list[str]:
     found = _resolved(host, port)
     for address in found:
         if is_forbidden(address):
-            raise Forbidden(f"No connection may lead to {host}, which is {address}.")
+            raise Forbidden(f"{host} is {address}, which is no place for a server.")
     return found
 
 

@@ -20,12 +20,14 @@ from confluent_kafka import (
 from confluent_kafka.admin import NewTopic
 
 from builder.connections.addresses import read_addresses, resolve
+from builder.connections.models import Connection
 from builder.connections.reach import Step, addressed, knocked, looked_up, tls
+from builder.connections.sealed import NotReadable
 from runner.kafka_admin import Admin, LoginRefused, NotTrusted
 from runner.kafka_login import client_options
 
-# The addresses of one without security, or a connection as the runner takes it, and its secrets.
-Cluster = str | Mapping[str, Any]
+# The addresses of one without security, or a connection.
+Cluster = str | Connection
 
 TIMEOUT = 5.0
 # Of the records that are read at once.
@@ -52,9 +54,8 @@ class NotMade(Exception):
     """The cluster refused to make a topic; the message says why."""
 
 
-def test_steps(cluster: Cluster) -> Iterator[Step]:
+def test_steps(described: Mapping[str, Any]) -> Iterator[Step]:
     """Try a cluster step by step; a step that fails is the last one."""
-    described = _described(cluster)
     addresses = yield from addressed(described["bootstrap_servers"])
     yield from looked_up(addresses)
     reached = yield from knocked(addresses)
@@ -62,7 +63,7 @@ def test_steps(cluster: Cluster) -> Iterator[Step]:
     if protocol.endswith("SSL"):
         yield tls(*reached[0], authority=described.get("ca_certificate"))
     try:
-        metadata = _admin(cluster).metadata(TIMEOUT)
+        metadata = Admin(_settings(described)).metadata(TIMEOUT)
     except LoginRefused as error:
         yield Step("Credentials", False, f"The cluster refuses who we say we are. {error}")
         return
@@ -159,7 +160,7 @@ def read_records(
     # The client wants a group's name; without commits no such group comes to be.
     consumer = Consumer(
         {
-            **_settings(cluster),
+            **_settings(_described(cluster)),
             "group.id": f"headrace-sample-{uuid.uuid4()}",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
@@ -245,11 +246,15 @@ def _within(messages: list[Message]) -> list[Message]:
 
 
 def _described(cluster: Cluster) -> Mapping[str, Any]:
-    return {"bootstrap_servers": cluster} if isinstance(cluster, str) else cluster
+    if isinstance(cluster, str):
+        return {"bootstrap_servers": cluster}
+    try:
+        return cluster.with_secrets()
+    except NotReadable as error:
+        raise Unreachable(f"Its secrets can't be read. {error} Enter them again.") from None
 
 
-def _settings(cluster: Cluster) -> dict[str, Any]:
-    described = _described(cluster)
+def _settings(described: Mapping[str, Any]) -> dict[str, Any]:
     try:
         for host, port in read_addresses(described["bootstrap_servers"]):
             # A name may lead elsewhere than when it was written; without an address, nowhere.
@@ -262,12 +267,12 @@ def _settings(cluster: Cluster) -> dict[str, Any]:
 
 
 def _admin(cluster: Cluster) -> Admin:
-    return Admin(_settings(cluster))
+    return Admin(_settings(_described(cluster)))
 
 
 def _trouble(cluster: Cluster, error: Exception) -> Unreachable:
     """Why a cluster gives no answer, as its asker is told it."""
-    servers = _described(cluster)["bootstrap_servers"]
+    servers = cluster if isinstance(cluster, str) else cluster.bootstrap_servers
     if isinstance(error, LoginRefused):
         return NotLetIn(f"Kafka at {servers} refuses the credentials. {error}")
     if isinstance(error, NotTrusted):

@@ -74,10 +74,6 @@ class Connection(models.Model):
         return {**self.for_runner(), **self.opened_secrets()}
 
 
-def connections_for_runner(*, secrets: bool = False) -> dict[str, dict[str, Any]]:
-    """All connections as the runner takes them, by name; their secrets only where asked for.
-
-    Raises NotReadable for a secret whose key is gone.
-    """
-    rows = Connection.objects.all()
-    return {c.name: c.with_secrets() if secrets else c.for_runner() for c in rows}
+def connections_for_runner() -> dict[str, dict[str, Any]]:
+    """All connections as the runner takes them, by name."""
+    return {c.name: c.for_runner() for c in Connection.objects.all()}

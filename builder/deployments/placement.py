@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from builder.deployments.models import Deployment
-from builder.environments.models import Environment, connections_in, profile_of
+from builder.environments.models import Environment, profile_of, rows_in
 from builder.environments.profile import Profile
 from builder.pipelines.planned import partitions_of, partitions_read
 from builder.refused import Refused
@@ -25,7 +25,7 @@ def too_few_cores(environment: str, job: Job) -> list[Problem]:
     profile = profile_of(environment)
     if profile.slots is None:
         return []
-    known = partitions_of(job.topics, connections_in(environment))
+    known = partitions_of(job.topics, rows_in(environment))
     if known is None:
         return []
     segments = [segment.as_json() for segment in job.segments]

@@ -7,8 +7,9 @@ from builder.connections import kafka
 from builder.deployments.checkpoints import lost
 from builder.deployments.models import Deployment
 from builder.deployments.placement import cluster_away, shortage
-from builder.environments.models import connections_in, meant_by, profile_of
+from builder.environments.models import profile_of, rows_in
 from builder.pipelines.planned import partitions_read
+from runner.kafka_login import is_secured, options_key
 
 ASK_SECONDS = 3.0
 
@@ -30,7 +31,7 @@ def hindrance(deployment: Deployment) -> Hindrance | None:
     environment = deployment.environment
     if said := cluster_away(environment) or _lost(deployment):
         return Hindrance(said)
-    connections, meant = connections_in(environment), meant_by(environment)
+    connections = rows_in(environment)
     known: dict[str, dict[str, int]] = {}
     reads = defaultdict(list)
     for use in deployment.topics:
@@ -42,15 +43,20 @@ def hindrance(deployment: Deployment) -> Hindrance | None:
             return Hindrance(
                 f"There is no connection {name} any more; make it again, or edit the steps."
             )
-        servers = connections[name]["bootstrap_servers"]
+        meant = connections[name]
+        if is_secured(meant.for_runner()) and options_key(name) not in deployment.script:
+            return Hindrance(f"{meant} is secured since this was deployed; deploy it once more.")
         try:
-            there = known[name] = kafka.topic_partitions(servers, timeout=ASK_SECONDS)
+            there = known[name] = kafka.topic_partitions(meant, timeout=ASK_SECONDS)
+        except kafka.NotLetIn:
+            # Waiting can't help: the job says so for good, before it starts a Spark.
+            return None
         except kafka.Unreachable as error:
             return Hindrance(
-                f"The connection {meant[name]} does not answer: {error}", step=uses[0]["step"]
+                f"The connection {meant} does not answer: {error}", step=uses[0]["step"]
             )
         for use in uses:
-            topic = {"connection": meant[name], "topic": use.get("topic", "")}
+            topic = {"connection": meant.name, "topic": use.get("topic", "")}
             is_read = use["use"] == "read" and "topic" in use
             if is_read and use["topic"] not in there and topic not in missing:
                 missing.append(topic)

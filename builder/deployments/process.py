@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from builder.deployments.models import Run
-from builder.environments.models import connections_in, profile_of
+from builder.environments.models import profile_of, rows_in
 from runner import launch as launcher
 from runner.events import READY
 from runner.jars import spark_jars
@@ -15,6 +15,7 @@ def write_folder(run: Run) -> None:
     """Write all that the run's process needs, readable by its owner only."""
     deployment = run.deployment
     profile = profile_of(deployment.environment)
+    connections = rows_in(deployment.environment)
     checkpoints = deployment.folder / "checkpoints"
     for folder in (run.folder, checkpoints):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -30,12 +31,17 @@ def write_folder(run: Run) -> None:
         "topics": deployment.topics,
         "conf": {**profile.runner_conf, **deployment.conf},
         # As they are now: the embedded broker may have moved since it was deployed.
-        "connections": connections_in(deployment.environment),
+        "connections": {name: row.for_runner() for name, row in connections.items()},
         "checkpoints": str(checkpoints),
         "master": profile.runner_master,
         "jars": [str(jar) for jar in spark_jars()],
     }
     _write(run.folder / "run.json", json.dumps(about, indent=1))
+    used = {topic["connection"] for topic in deployment.topics} & connections.keys()
+    opened = {name: connections[name].opened_secrets() for name in used}
+    if secrets := {name: found for name, found in opened.items() if found}:
+        # Read by the process alone, which then deletes it.
+        _write(run.folder / launcher.SECRETS, json.dumps(secrets))
     _write(run.folder / "job.py", deployment.script)
 
 
@@ -91,6 +97,11 @@ def ask_to_stop(run: Run) -> None:
 def kill(run: Run) -> None:
     """End the process and all that it started, at once."""
     launcher.kill(_process(run))
+
+
+def forget_secrets(run: Run) -> None:
+    """Delete what the run's process would have deleted, had it come so far."""
+    (run.folder / launcher.SECRETS).unlink(missing_ok=True)
 
 
 def exit_of(run: Run) -> dict[str, object] | None:

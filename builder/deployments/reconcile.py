@@ -394,6 +394,7 @@ def _close(run: Run, state: State, message: str, now: datetime) -> None:
     run.state = state
     run.message = message[:2000]
     run.ended_at = now
+    process.forget_secrets(run)
     run.save()
 
 

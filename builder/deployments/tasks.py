@@ -45,6 +45,6 @@ def remove_topics(name: str, connections: list[str]) -> None:
         return
     for connection in Connection.objects.filter(name__in=connections):
         try:
-            delete_topics(connection.bootstrap_servers, f"headrace.{name}.")
+            delete_topics(connection, f"headrace.{name}.")
         except Unreachable as error:
             log.warning("The internal topics of %s stay behind: %s", name, error)

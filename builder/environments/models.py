@@ -4,7 +4,7 @@ from typing import Any
 from django.core.validators import RegexValidator
 from django.db import models
 
-from builder.connections.models import Connection, connections_for_runner
+from builder.connections.models import Connection
 from builder.environments.profile import Profile
 
 
@@ -87,7 +87,12 @@ def meant_by(environment: str) -> dict[str, str]:
     return {**names, **(made.stands_for if made else {})}
 
 
+def rows_in(environment: str) -> dict[str, Connection]:
+    """All connections, by the names that graphs use in an environment."""
+    there = {connection.name: connection for connection in Connection.objects.all()}
+    return {name: there[meant] for name, meant in meant_by(environment).items() if meant in there}
+
+
 def connections_in(environment: str) -> dict[str, Any]:
     """All connections as the runner takes them, by the names that graphs use in an environment."""
-    there = connections_for_runner()
-    return {name: there[meant] for name, meant in meant_by(environment).items() if meant in there}
+    return {name: row.for_runner() for name, row in rows_in(environment).items()}

@@ -207,7 +207,7 @@ def _topics() -> Iterator[Removal]:
             continue
         prefix = f"headrace.{leftover.name}."
         try:
-            there = topic_partitions(connection.bootstrap_servers)
+            there = topic_partitions(connection)
         except Unreachable as error:
             log.warning("The internal topics of %s stay for now: %s", leftover.name, error)
             continue
@@ -217,7 +217,7 @@ def _topics() -> Iterator[Removal]:
 
 
 def _remove_topics(leftover: Leftover, connection: Connection, prefix: str) -> None:
-    delete_topics(connection.bootstrap_servers, prefix)
+    delete_topics(connection, prefix)
     leftover.delete()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from builder.connections.kafka import Unreachable, topic_partitions
-from builder.connections.models import connections_for_runner
+from builder.connections.models import Connection
 from runner.compile import Job
 from runner.slots import slots
 from runner.steps.internal_topic import FromTopic, ToTopic
@@ -12,7 +12,7 @@ from runner.steps.internal_topic import FromTopic, ToTopic
 
 def planned(job: Job) -> dict[str, Any]:
     """The segments of a job with their internal topics, checkpoints and slots, and its topics."""
-    known = partitions_of(job.topics, connections_for_runner())
+    known = partitions_of(job.topics, {row.name: row for row in Connection.objects.all()})
     partitions = None if known is None else partitions_read(job.topics, known)
     segments = []
     for segment in job.segments:
@@ -32,12 +32,12 @@ def planned(job: Job) -> dict[str, Any]:
 
 
 def partitions_of(
-    topics: Iterable[Mapping[str, str]], connections: Mapping[str, Any]
+    topics: Iterable[Mapping[str, str]], connections: Mapping[str, Connection]
 ) -> dict[str, dict[str, int]] | None:
     """The topics of each connection with their partitions, None while a broker is away."""
     try:
         return {
-            name: topic_partitions(connections[name]["bootstrap_servers"])
+            name: topic_partitions(connections[name])
             for name in {topic["connection"] for topic in topics}
         }
     except Unreachable:
