@@ -28,6 +28,9 @@ _PERMANENT = re.compile(
     r"|INVALID_CHECKPOINT|CANNOT_LOAD_STATE_STORE|CONCURRENT_STREAM_LOG_UPDATE"
 )
 _OF_PYTHON = re.compile(r"RuntimeError: step (\w+): (.*)")
+_EXECUTOR_LOST = re.compile(
+    r"ExecutorLostFailure .*?Reason: (.+?)\.?\s*(?:Driver stacktrace|\n|$)", re.S
+)
 _SENTENCES = {
     "DIVIDE_BY_ZERO": "A row divides by zero. Use try_divide, which gives null instead.",
     "CAST_INVALID_INPUT": "{expression} is no {targetType}. Use try_cast, which gives null "
@@ -44,8 +47,9 @@ _SENTENCES = {
     "AMBIGUOUS_REFERENCE": "{name} could be {referenceNames}; rename one of them before.",
     "PARSE_SYNTAX_ERROR": "The expression can't be read near {error}.",
     "COLUMN_ALREADY_EXISTS": "There are two columns {columnName}; rename one.",
-    "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT": "The topics have more partitions than this job "
-    "was started for; it starts anew with enough tasks.",
+    "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT": "Real time holds more cores than are free: the "
+    "topics have more partitions than this job was started for, or the Spark cluster has lost "
+    "some. It starts anew.",
     "KAFKA_DATA_LOSS": "Records that were not read yet are gone from Kafka (a topic was made "
     "anew, or kept too short). Start with a new checkpoint to go on from what is there.",
     "STREAMING_CHECKPOINT_MISSING_METADATA_FILE": "The checkpoint lacks its metadata file: it "
@@ -126,6 +130,11 @@ def judge(chain: Iterable[Cause], program: str, steps: Iterable[str]) -> Judged:
             return Judged("permanent", message, step)
         if "OutOfMemoryError" in cause.java_class + cause.message:
             return Judged("crash", "The job ran out of memory.", step)
+        if lost := _EXECUTOR_LOST.search(cause.message):
+            message = (
+                f"A machine of the Spark cluster is gone, or out of memory: {lost[1].strip()}."
+            )
+            return Judged("crash", message, step)
     return Judged("crash", _first(inner[-1].message) or inner[-1].java_class, step)
 
 

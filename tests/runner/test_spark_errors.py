@@ -52,6 +52,23 @@ def test_whose_fault(cause, fault):
     assert judged.step is None
 
 
+def test_a_machine_that_is_gone_is_no_fault_of_the_program():
+    message = (
+        "Job aborted due to stage failure: Task 0 in stage 2.0 failed 1 times, most recent "
+        "failure: Lost task 0.0 in stage 2.0 (TID 3) (10.0.0.7 executor 0): ExecutorLostFailure (executor 0 "
+        "exited unrelated to the running tasks) Reason: worker lost: 10.0.0.7:41983 got "
+        "disassociated\nDriver stacktrace:"
+    )
+    judged = judge(
+        [STREAM_FAILED, Cause("org.apache.spark.SparkException", message)], PROGRAM, STEPS
+    )
+    assert judged.fault == "crash"
+    assert judged.message == (
+        "A machine of the Spark cluster is gone, or out of memory: "
+        "worker lost: 10.0.0.7:41983 got disassociated."
+    )
+
+
 def test_the_step_is_found_by_its_line():
     cause = Cause("x", "m", "DIVIDE_BY_ZERO", "22012", lines=(3,))
     assert judge([STREAM_FAILED, cause], PROGRAM, STEPS).step == "shares"
