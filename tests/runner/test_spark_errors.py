@@ -56,7 +56,8 @@ def test_a_machine_that_is_gone_is_no_fault_of_the_program():
     message = (
         "Job aborted due to stage failure: Task 0 in stage 2.0 failed 1 times, most recent "
         "failure: Lost task 0.0 in stage 2.0 (TID 3) (10.0.0.7 executor 0): "
-        "ExecutorLostFailure (executor 0 exited unrelated to the running tasks) Reason: worker lost: 10.0.0.7:41983 got "
+        "ExecutorLostFailure (executor 0 exited unrelated to the running tasks) Reason: "
+        "worker lost: 10.0.0.7:41983 got "
         "disassociated\nDriver stacktrace:"
     )
     judged = judge(
