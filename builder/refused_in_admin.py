@@ -17,3 +17,11 @@ class RefusedInAdmin(MiddlewareMixin):
             return None
         messages.error(request, exception.detail)
         return HttpResponseRedirect(request.path)
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """Answer a locked login as the API does; its page says so in words."""
+        refused = getattr(request, "refused", None)
+        if isinstance(refused, Refused) and "retry_after" in refused.extra:
+            response.status_code = refused.status
+            response["Retry-After"] = str(refused.extra["retry_after"])
+        return response

@@ -19,6 +19,8 @@ class LoginForm(AuthenticationForm):
                     self.request, given["username"], given["password"]
                 )
             except Refused as error:
+                # For the status of the answer, which no form decides.
+                self.request.refused = error
                 raise ValidationError(error.detail) from None
             self.confirm_login_allowed(self.user_cache)
         return given

@@ -29,7 +29,7 @@ RECHECK_SECONDS = 3.0
 # Of one user, in this process; a tab of the browser has two at most.
 MOST_SOCKETS = 100
 # Snapshots that one websocket may ask for within ten seconds.
-MOST_SNAPSHOTS = 20
+MOST_SNAPSHOTS = 40
 SNAPSHOT_SECONDS = 10.0
 
 _open: Counter[int] = Counter()

@@ -59,6 +59,7 @@ def test_a_wrong_password_says_no_more_than_needed(admin: User) -> None:
 
 
 def test_a_session_needs_its_csrf_token(admin: User) -> None:
+    """A write without a CSRF token, or with an old one, is refused."""
     browser = Browser()
     browser.log_in(admin)
     assert browser.call("POST", "/pipelines", {"name": "x"}, csrf=False).status_code == 403

@@ -28,7 +28,7 @@ def guess(times: int, **more: Any) -> list[int]:
 
 
 def test_ten_wrong_passwords_lock_a_user_name(admin: User) -> None:
-    """Wherever they come from, and whichever way the name is written; the right one, too."""
+    """Guessing locks, from wherever and however the name is written; the right one is refused."""
     assert guess(5, address="10.0.0.1") + guess(5, address="10.0.0.2") == [401] * 10
     for name, password, path in (
         ("ada", "wrong", "login"),
@@ -78,6 +78,8 @@ def test_the_admin_has_the_same_lock(admin: User) -> None:
     page = Client()
     answer = page.post("/admin/login/", {"username": "ada", "password": PASSWORD})
     assert "Too many wrong passwords" in answer.content.decode()
+    assert answer.status_code == 429
+    assert 590 < int(answer.headers["Retry-After"]) <= 600
     assert "_auth_user_id" not in page.session
     LoginAttempt.objects.all().delete()
     wrong = page.post("/admin/login/", {"username": "ada", "password": "wrong"})

@@ -135,6 +135,7 @@ async def test_a_browser_of_this_origin(deployment: Deployment, browser: Client)
 async def test_a_page_of_another_origin_is_refused(
     origin: bytes | None, deployment: Deployment, browser: Client
 ) -> None:
+    """A foreign page, or none, opens nothing with a browser's cookies."""
     headers = [(b"origin", origin)] if origin else []
     watching = socket(f"deployments/{deployment.pk}", cookie(browser), *headers)
     assert (await watching.connect())[0] is False
@@ -158,6 +159,7 @@ async def test_a_host_that_is_not_ours_is_refused(deployment: Deployment, browse
 )
 @pytest.mark.parametrize("path", ["deployments", "deployments/{}"])
 async def test_a_stranger_is_refused(path: str, headers: Any, deployment: Deployment) -> None:
+    """An anonymous websocket is refused."""
     watching = socket(path.format(deployment.pk), *headers)
     assert (await watching.connect())[0] is False
 
@@ -168,6 +170,7 @@ async def test_what_is_not_there_is_refused(deployment: Deployment, bearer: Any)
 
 
 async def test_a_revoked_token_closes(deployment: Deployment, bearer: Any, admin: User) -> None:
+    """Revoked mid-session: the stream stops."""
     watching = await opened(f"deployments/{deployment.pk}", bearer)
     await watching.receive()
     token = await admin.tokens.afirst()  # type: ignore[attr-defined]
