@@ -29,6 +29,7 @@ class PipelineRef(Schema):
     id: UUID
     name: str
     slug: str
+    folder: str
 
 
 class StepMetrics(Schema):

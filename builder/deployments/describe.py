@@ -20,7 +20,12 @@ def describe(deployment: Deployment) -> Json:
     pipeline = deployment.pipeline
     return {
         "id": str(deployment.id),
-        "pipeline": {"id": str(pipeline.id), "name": pipeline.name, "slug": pipeline.slug},
+        "pipeline": {
+            "id": str(pipeline.id),
+            "name": pipeline.name,
+            "slug": pipeline.slug,
+            "folder": pipeline.folder,
+        },
         "version": deployment.version.number,
         "environment": deployment.environment,
         "desired": deployment.desired,

@@ -24,7 +24,7 @@ def pipeline(api: Any) -> Any:
 
 def test_deploying_freezes_everything(api: Any, pipeline: Any) -> None:
     made = api.post("/deployments", {"pipeline": pipeline["id"], "comment": "go"}, 201)
-    assert made["pipeline"] == {k: pipeline[k] for k in ("id", "name", "slug")}
+    assert made["pipeline"] == {k: pipeline[k] for k in ("id", "name", "slug", "folder")}
     assert (made["version"], made["environment"], made["mode"]) == (1, "default", "auto")
     assert (made["desired"], made["state"]) == ("running", "pending")
     assert made["message"]

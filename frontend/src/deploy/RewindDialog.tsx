@@ -1,4 +1,4 @@
-import { Alert, Button, Group, List, Modal, Stack } from "@mantine/core";
+import { Alert, Button, Group, Modal, Stack } from "@mantine/core";
 import { IconAlertTriangle, IconPlayerSkipBack } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
@@ -21,6 +21,8 @@ export function RewindDialog({
 }) {
   const { t } = useTranslation();
   const { start, ...choice } = useStart(deployment.graph, "earliest");
+  const { way } = choice.chosen;
+  const tables = tablesOf(deployment.graph);
   const rewind = useMutation({
     mutationFn: (start: Start) =>
       rewindDeployment({ path: { deployment_id: deployment.id }, body: { start } }),
@@ -41,24 +43,22 @@ export function RewindDialog({
           {...choice}
           ways={REWIND_WAYS}
           label={t("rewind.to")}
-          help={t(`rewind.${choice.chosen.way as Exclude<Way, "steps">}Help`)}
+          help={t(`rewind.${way as Exclude<Way, "steps">}Help`)}
         />
-        <Alert
-          color="yellow"
-          p="xs"
-          icon={<IconAlertTriangle size={17} />}
-          title={t("rewind.costs")}
-          classNames={{ title: styles.warning, icon: styles.warning }}
-        >
-          <List size="xs" spacing={2}>
-            <List.Item>{t("rewind.forgets")}</List.Item>
-            <List.Item>
-              {t(choice.chosen.way === "latest" ? "rewind.skips" : "rewind.repeats")}
-            </List.Item>
-            <Tables deployment={deployment} way={choice.chosen.way} />
-            {deployment.desired === "stopped" && <List.Item>{t("rewind.starts")}</List.Item>}
-          </List>
-        </Alert>
+        <section className={styles.costs} aria-live="polite">
+          <h3>
+            <IconAlertTriangle size={16} aria-hidden />
+            {t("rewind.costs")}
+          </h3>
+          <ul>
+            <li>{t("rewind.forgets")}</li>
+            <li>{t(way === "latest" ? "rewind.skips" : "rewind.repeats")}</li>
+            {way !== "earliest" && tables.length > 0 && (
+              <li>{t("rewind.tables", { tables: tables.join(", ") })}</li>
+            )}
+            {deployment.desired === "stopped" && <li>{t("rewind.starts")}</li>}
+          </ul>
+        </section>
         {rewind.error && (
           <Alert color="red" role="alert">
             {rewind.error.message}
@@ -80,12 +80,4 @@ export function RewindDialog({
       </Stack>
     </Modal>
   );
-}
-
-/** That tables begin there, too, where that leaves keys out. */
-function Tables({ deployment, way }: { deployment: Deployment; way: Way }) {
-  const { t } = useTranslation();
-  const tables = tablesOf(deployment.graph);
-  if (way === "earliest" || tables.length === 0) return null;
-  return <List.Item>{t("rewind.tables", { tables: tables.join(", ") })}</List.Item>;
 }

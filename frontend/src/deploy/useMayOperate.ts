@@ -1,6 +1,8 @@
+import type { Deployment } from "../api/types";
 import { useMe } from "../shell/useMe";
+import { mayOperate } from "./mayOperate";
 
-/** Whether who is logged in may change what runs; the server has the last word. */
-export function useMayOperate(): boolean {
-  return useMe().data?.may.deployments ?? false;
+/** Whether who is logged in may change what runs of a pipeline. */
+export function useMayOperate(pipeline: Deployment["pipeline"]): boolean {
+  return mayOperate(useMe().data ?? {}, pipeline);
 }

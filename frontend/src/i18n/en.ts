@@ -512,6 +512,10 @@ export const en = {
   activity: {
     none: "Nothing was done yet.",
     itself: "Headrace",
+    token: "by a token",
+    admin: "in the administration",
+    headrace: "by itself",
+    from: "From {{address}}",
     more: "Show earlier",
   },
   connections: {

@@ -56,7 +56,7 @@ export function ActivityTab({ deployment }: { deployment: Deployment }) {
   return (
     <>
       <ol className={styles.timeline} aria-label={t("monitor.activity")}>
-        {items.map(({ at, user, verb, message }) => {
+        {items.map(({ at, user, verb, message, via, address }) => {
           const Icon = ICONS[verb] ?? IconPointFilled;
           return (
             <li
@@ -67,7 +67,11 @@ export function ActivityTab({ deployment }: { deployment: Deployment }) {
               <Icon size={15} aria-hidden />
               <span>{message}</span>
               <span className={styles.when}>
-                {user ?? t("activity.itself")} · <RelativeTime at={at} />
+                <span title={address ? t("activity.from", { address }) : undefined}>
+                  {user ?? t("activity.itself")}
+                  {user && via && via !== "session" && ` · ${t(`activity.${via}`)}`}
+                </span>{" "}
+                · <RelativeTime at={at} />
               </span>
             </li>
           );

@@ -80,7 +80,7 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
   const [logOf, setLogOf] = useState<number | null>(null);
   const [deploying, setDeploying] = useState<number | null>(null);
   const done = useCallback(() => setDeploying(null), []);
-  const may = useMayOperate();
+  const may = useMayOperate(deployment.pipeline);
   const { graph, version, environment } = deployment;
   const [stores] = useState(() => ({
     check: createCheckStore(),

@@ -12,13 +12,13 @@ const ended = { version: 1, standby: false, message: "", started_at: at, ended_a
 
 function shown(runs: object[], may = true) {
   const queries = new QueryClient();
-  queries.setQueryData(["me"], { username: "ada", name: "Ada", may: { deployments: may } });
+  queries.setQueryData(["me"], { username: "ada", superuser: may });
   const asked: string[] = [];
   render(
     <QueryClientProvider client={queries}>
       <MantineProvider env="test">
         <RunsTab
-          deployment={{ runs, version: 2 } as Deployment}
+          deployment={{ runs, version: 2, pipeline: { id: "p", folder: "" } } as Deployment}
           onLog={(epoch) => asked.push(`log of ${epoch}`)}
           onDeploy={(version) => asked.push(`deploy ${version}`)}
         />

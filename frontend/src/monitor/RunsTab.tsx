@@ -28,12 +28,12 @@ interface Props {
 /** Every process attempt, newest first: which version it ran, and how it ended. */
 export function RunsTab({ deployment, onLog, onDeploy }: Props) {
   const { t } = useTranslation();
-  const may = useMayOperate();
+  const may = useMayOperate(deployment.pipeline);
   const { runs, version: deployed } = deployment;
   if (runs.length === 0)
     return <p style={{ margin: 0, color: "var(--hr-soft)" }}>{t("runs.none")}</p>;
   return (
-    <table className={styles.rows} style={{ width: "100%" }}>
+    <table className={styles.records}>
       <thead>
         <tr>
           {COLUMNS.map((name) => (

@@ -11,7 +11,7 @@ const run = { epoch: 4, version: 1, standby: false, state: "failed", started_at:
 
 function shown(deployment: object, may = true) {
   const queries = new QueryClient();
-  queries.setQueryData(["me"], { username: "ada", name: "Ada", may: { deployments: may } });
+  queries.setQueryData(["me"], { username: "ada", superuser: may });
   render(
     <QueryClientProvider client={queries}>
       <MantineProvider env="test">
@@ -23,7 +23,7 @@ function shown(deployment: object, may = true) {
                 retry_at: null,
                 missing_topics: [],
                 runs: [],
-                pipeline: { id: "p" },
+                pipeline: { id: "p", folder: "" },
                 step: null,
                 graph: { steps: [{ id: "counts" }], edges: [] },
                 ...deployment,

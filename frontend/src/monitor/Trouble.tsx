@@ -52,7 +52,7 @@ export function Trouble({ deployment, onLog }: Props) {
           {t("trouble.edit")}
         </Button>
       )}
-      {deployment.state === "backing_off" && <TryNow id={deployment.id} />}
+      {deployment.state === "backing_off" && <TryNow deployment={deployment} />}
     </div>
   );
 }
@@ -63,11 +63,11 @@ function editorOf({ pipeline, step, graph }: Deployment): string {
   return `/pipelines/${pipeline.id}${known ? `?step=${step}` : ""}`;
 }
 
-function TryNow({ id }: { id: string }) {
+function TryNow({ deployment }: { deployment: Deployment }) {
   const { t } = useTranslation();
-  const may = useMayOperate();
+  const may = useMayOperate(deployment.pipeline);
   const restart = useMutation({
-    mutationFn: () => restartDeployment({ path: { deployment_id: id } }),
+    mutationFn: () => restartDeployment({ path: { deployment_id: deployment.id } }),
     onError: sayError,
   });
   if (!may) return null;

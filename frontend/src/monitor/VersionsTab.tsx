@@ -19,8 +19,8 @@ interface Props {
 /** Every frozen graph of the pipeline, newest first; any of them can be deployed. */
 export function VersionsTab({ deployment, onDeploy }: Props) {
   const { t } = useTranslation();
-  const may = useMayOperate();
   const { pipeline, version: deployed } = deployment;
+  const may = useMayOperate(pipeline);
   const versions = useQuery({
     // A version that has just been deployed may be a new one.
     queryKey: ["versions", pipeline.id, deployed],
@@ -30,7 +30,7 @@ export function VersionsTab({ deployment, onDeploy }: Props) {
   if (versions.error && !versions.data) return <p role="alert">{versions.error.message}</p>;
   if (!versions.data) return <Skeleton h={80} />;
   return (
-    <table className={styles.rows} style={{ width: "100%" }}>
+    <table className={styles.records}>
       <thead>
         <tr>
           {COLUMNS.map((name) => (

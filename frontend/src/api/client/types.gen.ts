@@ -1929,6 +1929,10 @@ export type PipelineRef = {
      * Slug
      */
     slug: string;
+    /**
+     * Folder
+     */
+    folder: string;
 };
 
 /**
