@@ -1,4 +1,5 @@
 import {
+  ActionIcon,
   Alert,
   Button,
   Group,
@@ -7,50 +8,70 @@ import {
   Skeleton,
   Stack,
   TextInput,
+  Tooltip,
 } from "@mantine/core";
-import { IconCircleCheck, IconCircleX, IconPlugConnected, IconPlus } from "@tabler/icons-react";
+import {
+  IconCircleCheck,
+  IconCircleX,
+  IconLock,
+  IconPencil,
+  IconPlugConnected,
+  IconPlus,
+} from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { type ConnectionOut, createConnection, createTopic, testConnection } from "../api/client";
+import { type ConnectionOut, createTopic, testConnection } from "../api/client";
 import header from "../pipelines/PipelinesPage.module.css";
 import { Page } from "../shell/Page";
 import { say } from "../shell/say";
+import { useMe } from "../shell/useMe";
 import { useTitle } from "../shell/useTitle";
+import { ConnectionForm } from "./ConnectionForm";
 import styles from "./ConnectionsPage.module.css";
+import { placeOf } from "./connectionFields";
+import { DeleteConnection } from "./DeleteConnection";
 import { useConnections, useTopics } from "./useConnections";
 
-/** The Kafka clusters that steps can name, with their topics. */
+/** What steps can name: Kafka clusters with their topics, databases, folders, registries. */
 export function ConnectionsPage() {
   const { t } = useTranslation();
   const connections = useConnections();
+  const mayChange = useMe().data?.may.connections ?? false;
   const [adding, setAdding] = useState(false);
   useTitle(t("nav.connections"));
   return (
     <Page>
       <div className={header.bar}>
         <h1>{t("nav.connections")}</h1>
-        <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
-          {t("connections.add")}
-        </Button>
+        {mayChange && (
+          <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+            {t("connections.add")}
+          </Button>
+        )}
       </div>
       {connections.error && <p role="alert">{connections.error.message}</p>}
       {!connections.data && !connections.error && <Skeleton h={160} radius="md" />}
       <div className={styles.list}>
         {connections.data?.items.map((connection) => (
-          <OneConnection key={connection.id} connection={connection} />
+          <OneConnection key={connection.id} connection={connection} mayChange={mayChange} />
         ))}
       </div>
       {connections.data?.count === 0 && <p className={header.small}>{t("connections.none")}</p>}
-      {adding && <AddConnection onClose={() => setAdding(false)} />}
+      {adding && <ConnectionForm onClose={() => setAdding(false)} />}
     </Page>
   );
 }
 
-function OneConnection({ connection }: { connection: ConnectionOut }) {
+interface OneProps {
+  connection: ConnectionOut;
+  /** Trying one reaches out, so it needs the right to change it. */
+  mayChange: boolean;
+}
+
+function OneConnection({ connection, mayChange }: OneProps) {
   const { t } = useTranslation();
-  const [making, setMaking] = useState(false);
-  const topics = useTopics(connection.id);
+  const [changing, setChanging] = useState(false);
   const test = useMutation({
     mutationFn: () => testConnection({ path: { connection_id: connection.id } }),
   });
@@ -62,22 +83,34 @@ function OneConnection({ connection }: { connection: ConnectionOut }) {
     >
       <div className={styles.head}>
         <h2 id={`connection-${connection.id}`}>{connection.name}</h2>
-        <span className={styles.servers}>{connection.bootstrap_servers}</span>
-        <Button
-          variant="default"
-          leftSection={<IconPlugConnected size={14} aria-hidden />}
-          loading={test.isPending}
-          onClick={() => test.mutate()}
-        >
-          {t("connections.test")}
-        </Button>
-        <Button
-          variant="default"
-          leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => setMaking(true)}
-        >
-          {t("connections.makeTopic")}
-        </Button>
+        <span className={styles.type}>{t(`connections.types.${connection.type}`)}</span>
+        <span className={styles.servers}>{placeOf(connection)}</span>
+        {connection.secrets.length > 0 && (
+          <Tooltip label={t("connections.secured")}>
+            <IconLock size={15} aria-label={t("connections.secured")} />
+          </Tooltip>
+        )}
+        {mayChange && (
+          <>
+            <Button
+              variant="default"
+              leftSection={<IconPlugConnected size={14} aria-hidden />}
+              loading={test.isPending}
+              onClick={() => test.mutate()}
+            >
+              {t("connections.test")}
+            </Button>
+            <Tooltip label={t("connections.change")}>
+              <ActionIcon
+                aria-label={t("connections.changeOne", { name: connection.name })}
+                onClick={() => setChanging(true)}
+              >
+                <IconPencil size={16} />
+              </ActionIcon>
+            </Tooltip>
+            <DeleteConnection connection={connection} />
+          </>
+        )}
       </div>
       <div aria-live="polite">
         {test.error && (
@@ -101,6 +134,18 @@ function OneConnection({ connection }: { connection: ConnectionOut }) {
           </ul>
         )}
       </div>
+      {connection.type === "kafka" && <Topics connection={connection} />}
+      {changing && <ConnectionForm connection={connection} onClose={() => setChanging(false)} />}
+    </section>
+  );
+}
+
+function Topics({ connection }: { connection: ConnectionOut }) {
+  const { t } = useTranslation();
+  const [making, setMaking] = useState(false);
+  const topics = useTopics(connection.id);
+  return (
+    <>
       {topics.error && (
         <Alert color="yellow" mt="sm">
           {topics.error.message}
@@ -126,50 +171,16 @@ function OneConnection({ connection }: { connection: ConnectionOut }) {
         </table>
       )}
       {topics.data?.count === 0 && <p className={header.small}>{t("connections.noTopics")}</p>}
-      {making && <MakeTopic connection={connection} onClose={() => setMaking(false)} />}
-    </section>
-  );
-}
-
-function AddConnection({ onClose }: { onClose: () => void }) {
-  const { t } = useTranslation();
-  const queries = useQueryClient();
-  const [name, setName] = useState("");
-  const [servers, setServers] = useState("");
-  const add = useMutation({
-    mutationFn: () => createConnection({ body: { name, bootstrap_servers: servers } }),
-    onSuccess: () => {
-      void queries.invalidateQueries({ queryKey: ["connections"] });
-      onClose();
-    },
-  });
-  return (
-    <Modal opened onClose={onClose} title={t("connections.add")}>
-      <Ask
-        onSubmit={add.mutate}
-        error={add.error}
-        pending={add.isPending}
-        label={t("connections.addNow")}
-        onClose={onClose}
+      <Button
+        mt="sm"
+        variant="default"
+        leftSection={<IconPlus size={14} aria-hidden />}
+        onClick={() => setMaking(true)}
       >
-        <TextInput
-          label={t("connections.name")}
-          description={t("connections.nameHelp")}
-          required
-          pattern="[a-z][a-z0-9_\-]{0,62}"
-          data-autofocus
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <TextInput
-          label={t("connections.servers")}
-          placeholder="broker-1:9092,broker-2:9092"
-          required
-          value={servers}
-          onChange={(event) => setServers(event.currentTarget.value)}
-        />
-      </Ask>
-    </Modal>
+        {t("connections.makeTopic")}
+      </Button>
+      {making && <MakeTopic connection={connection} onClose={() => setMaking(false)} />}
+    </>
   );
 }
 

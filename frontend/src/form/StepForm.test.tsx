@@ -18,8 +18,9 @@ vi.mock("../connections/useConnections", () => ({
   useConnections: () => ({
     data: {
       items: [
-        { id: "1", name: "local" },
-        { id: "2", name: "other" },
+        { id: "1", name: "local", type: "kafka" },
+        { id: "2", name: "other", type: "kafka" },
+        { id: "3", name: "shop", type: "postgresql" },
       ],
     },
   }),

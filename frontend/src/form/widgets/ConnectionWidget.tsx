@@ -7,7 +7,9 @@ import { fieldProps } from "./fieldProps";
 export function ConnectionWidget(props: WidgetProps) {
   const { t } = useTranslation();
   const { data } = useConnections();
-  const names = (data?.items ?? []).map((connection) => connection.name);
+  // Steps read and write Kafka only.
+  const clusters = (data?.items ?? []).filter(({ type }) => type === "kafka");
+  const names = clusters.map((connection) => connection.name);
   const value = props.value as string | undefined;
   const all = value && !names.includes(value) ? [...names, value] : names;
   return (
