@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from redis.exceptions import RedisError
 
 from builder.access.actions import access_group, user_of_token
 from builder.access.permissions import visible
@@ -41,6 +42,8 @@ class _Watch(AsyncJsonWebsocketConsumer):
     group: str
     user: User
     rechecking: asyncio.Task[None]
+    # The number of the newest event that this websocket has told.
+    told: int
 
     async def connect(self) -> None:
         user = await database_sync_to_async(self._who)()
@@ -53,8 +56,7 @@ class _Watch(AsyncJsonWebsocketConsumer):
         self.asked: list[float] = []
         self.group = self.group_name()
         # Join before reading: an event in between may come twice, never not at all.
-        await self.channel_layer.group_add(self.group, self.channel_name)
-        await self.channel_layer.group_add(access_group(user), self.channel_name)
+        await self._join()
         snapshot = await database_sync_to_async(self.snapshot)()
         if snapshot is None:
             return await self.leave(NOT_FOUND)
@@ -85,6 +87,11 @@ class _Watch(AsyncJsonWebsocketConsumer):
     async def monitor_event(self, message: dict[str, Any]) -> None:
         await self.send_json({"type": "event", "seq": message["seq"], "event": message["event"]})
 
+    async def send_json(self, content: Any, close: bool = False) -> None:
+        """Send a snapshot or an event, and note up to which one has been told."""
+        self.told = content["seq"]
+        await super().send_json(content, close)
+
     async def access_changed(self, message: dict[str, Any]) -> None:
         """Close if the session, the token or the right that this websocket stands on is no more."""
         await self._still_sees()
@@ -96,18 +103,31 @@ class _Watch(AsyncJsonWebsocketConsumer):
         await self.send_json(snapshot)
 
     async def _recheck(self) -> None:
-        """Look again and again whether who watches still may."""
+        """Look again and again whether who watches still may, and misses nothing."""
+        newest = 0
         while True:
             await asyncio.sleep(RECHECK_SECONDS)
             try:
                 if not await self._still_sees():
                     return
+                await self._join()
+                # What is newer may still be on its way.
+                if self.told < newest:
+                    await self._send_snapshot()
+                newest = await database_sync_to_async(self.newest)()
+            except (RedisError, OSError) as error:
+                log.warning("A websocket hears of nothing new, because Redis is away: %s", error)
             except OperationalError as error:
                 # Nobody can change rights meanwhile, either.
                 log.warning("Who may watch can't be looked up; the database is away: %s", error)
             except Exception:
                 log.exception("A websocket is closed, since who may watch can't be told")
                 return await self.leave(FORBIDDEN)
+
+    async def _join(self) -> None:
+        """Have Redis hand on what is told here; it may have forgotten who listens."""
+        await self.channel_layer.group_add(self.group, self.channel_name)
+        await self.channel_layer.group_add(access_group(self.user), self.channel_name)
 
     async def _still_sees(self) -> bool:
         """Whether who watches still may; closes where not."""
@@ -156,6 +176,10 @@ class _Watch(AsyncJsonWebsocketConsumer):
     def snapshot(self) -> dict[str, Any] | None:
         raise NotImplementedError
 
+    def newest(self) -> int:
+        """The number of the newest event of what is watched."""
+        raise NotImplementedError
+
     async def look_again(self) -> bool:
         """Whether what is watched may still be seen, now that rights may have changed."""
         raise NotImplementedError
@@ -184,6 +208,9 @@ class DeploymentConsumer(_Watch):
             "deployment": describe_whole(deployment),
         }
 
+    def newest(self) -> int:
+        return self._rows().values_list("seq", flat=True).first() or 0
+
     async def look_again(self) -> bool:
         return await database_sync_to_async(lambda: self._rows().exists())()
 
@@ -209,6 +236,9 @@ class DeploymentsConsumer(_Watch):
             "seq": seq,
             "deployments": [describe(deployment) for deployment in rows[:MOST_LISTED]],
         }
+
+    def newest(self) -> int:
+        return list_seq()
 
     async def monitor_event(self, message: dict[str, Any]) -> None:
         id_ = message["event"]["deployment"]

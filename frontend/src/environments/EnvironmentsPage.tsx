@@ -66,7 +66,7 @@ function OneEnvironment({ environment, settings }: OneProps) {
   return (
     <section className={cards.card} aria-labelledby={`environment-${name}`} data-environment={name}>
       <div className={cards.head}>
-        <h2 id={`environment-${name}`} className={cards.servers}>
+        <h2 id={`environment-${name}`} className={styles.name}>
           {name}
         </h2>
         <Button
