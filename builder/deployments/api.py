@@ -1,6 +1,4 @@
-import os
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
@@ -12,6 +10,7 @@ from builder.access.models import Activity
 from builder.access.permissions import visible, visible_or_404
 from builder.deployments import actions
 from builder.deployments.describe import describe, describe_whole, with_names
+from builder.deployments.log_tail import tail
 from builder.deployments.models import Deployment
 from builder.monitor.points import points
 from builder.paging import Page, SearchedPage
@@ -22,7 +21,6 @@ from runner.steps.kafka_source import Start
 router = Router(tags=["deployments"])
 
 State = Literal["pending", "starting", "running", "stopping", "stopped", "backing_off", "failed"]
-LOG_BYTES = 256 * 1024
 
 
 class PipelineRef(Schema):
@@ -350,8 +348,8 @@ def get_logs(
     if run is None:
         return {"epoch": None, "lines": [], "truncated": False}
     run.deployment = deployment
-    tail, truncated = _tail(run.folder / "log.txt", lines)
-    return {"epoch": run.epoch, "lines": tail, "truncated": truncated}
+    found, truncated = tail(run.folder / "log.txt", lines)
+    return {"epoch": run.epoch, "lines": found, "truncated": truncated}
 
 
 @router.get(
@@ -367,18 +365,3 @@ def list_activity(request: Request, deployment_id: UUID, page: Query[Page]) -> A
 
 def _plain(start: Any) -> Any:
     return start if start is None or isinstance(start, str) else start.model_dump(mode="json")
-
-
-def _tail(path: Path, most: int) -> tuple[list[str], bool]:
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - LOG_BYTES))
-            text = file.read().decode(errors="replace")
-    except FileNotFoundError:
-        return [], False
-    found = text.splitlines()
-    cut = size > LOG_BYTES or len(found) > most
-    if size > LOG_BYTES:
-        found = found[1:]
-    return found[-most:], cut

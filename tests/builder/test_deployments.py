@@ -289,3 +289,33 @@ def test_fifty_clicks_are_one_deployment(admin: User, pipeline: Any) -> None:
     assert Deployment.objects.get().generation == 1
     assert Version.objects.count() == 1
     assert Activity.objects.filter(verb="deploy").count() == 1
+
+
+def test_operators_work_in_the_administration(
+    api: Any, admin: User, pipeline: Any, client: Any
+) -> None:
+    made = api.post("/deployments", {"pipeline": pipeline["id"]}, 201)
+    client.force_login(admin)
+
+    def act(action: str) -> str:
+        about = {"action": action, "_selected_action": [made["id"]]}
+        answer = client.post("/admin/deployments/deployment/", about, follow=True)
+        assert answer.status_code == 200
+        return str(answer.content.decode())
+
+    for action, start in (("rewind", "earliest"), ("skip", "latest")):
+        act(action)
+        row = Deployment.objects.get()
+        assert (row.start, row.fresh) == (start, True)
+    assert "No other version has run here" in act("roll_back")
+    act("stop")
+    assert Deployment.objects.get().desired == "stopped"
+    assert Activity.objects.filter(verb="rewind").count() == 2
+
+    run = Run.objects.create(
+        epoch=1, deployment=row, generation=1, started_at=timezone.now(), ended_at=timezone.now()
+    )
+    run.folder.mkdir(parents=True)
+    (run.folder / "log.txt").write_text("<b>what it said</b>\n")
+    page = client.get(f"/admin/deployments/run/{run.pk}/change/").content.decode()
+    assert "&lt;b&gt;what it said&lt;/b&gt;" in page
