@@ -60,6 +60,8 @@ export function ConnectionForm({ connection, onClose }: Props) {
     save.mutate();
   }
   function write(name: string, value: string) {
+    // What the server said was of what stood there before.
+    save.reset();
     setWritten((before) => ({ ...before, fields: { ...before.fields, [name]: value } }));
   }
   const title = connection
