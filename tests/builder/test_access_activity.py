@@ -1,17 +1,20 @@
 """What was done, by whom and from where: never changed, and to be had as a file."""
 
+import asyncio
 import csv
 import io
 import json
 from typing import Any
 
 import pytest
+from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 
 from builder.access.activity import record
 from builder.access.models import Activity, AppendOnly
+from builder.asgi import application
 from builder.pipelines.models import Pipeline
 from tests.builder.conftest import Api
 
@@ -72,6 +75,30 @@ def test_it_says_from_where(api: Api, admin: User, pipeline: str, client: Client
     record(None, "restart", Pipeline.objects.get(pk=pipeline), "Headrace restarted it")
     newest = api.get(path)["items"][0]
     assert (newest["user"], newest["via"], newest["address"]) == (None, "headrace", None)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_server_says_it_too(api: Api) -> None:
+    """Between the server's loop and the threads that write, nothing is lost or mixed up."""
+
+    async def make(number: int) -> None:
+        bearer = (b"authorization", api.headers["Authorization"].encode())
+        scope = {
+            "type": "http", "method": "POST", "path": "/api/pipelines", "query_string": b"",
+            "headers": [bearer, (b"content-type", b"application/json"), (b"host", b"testserver")],
+            "client": (f"10.0.0.{number}", 4000),
+        }  # fmt: skip
+        request = ApplicationCommunicator(application, scope)
+        body = json.dumps({"name": f"p{number}"}).encode()
+        await request.send_input({"type": "http.request", "body": body})
+        assert (await request.receive_output(10))["status"] == 201
+
+    await asyncio.gather(*(make(number) for number in range(1, 6)))
+    made = Activity.objects.filter(subject="pipeline")
+    found = {a.message: (a.via, a.address) async for a in made}
+    assert found == {
+        f"ada made the pipeline p{n}": ("token", f"10.0.0.{n}") for n in range(1, 6)
+    }  # fmt: skip
 
 
 def test_a_socket_file_has_no_address(api: Api, admin: User, client: Client) -> None:
