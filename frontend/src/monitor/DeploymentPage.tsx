@@ -1,11 +1,10 @@
-import { Alert, Button, Group, Tabs, Tooltip } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { Button, Tabs } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { ReactFlowProvider } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useParams, useSearchParams } from "react-router";
-import { createTopic, getDeployment } from "../api/client";
+import { getDeployment } from "../api/client";
 import type { Deployment } from "../api/types";
 import { Canvas } from "../canvas/Canvas";
 import { CanvasContext } from "../canvas/CanvasContext";
@@ -17,7 +16,6 @@ import type { Catalogue } from "../canvas/ports";
 import { createSelectionStore } from "../canvas/selectionStore";
 import { useCatalogue } from "../canvas/useCatalogue";
 import { useLiveCounts } from "../canvas/useLiveCounts";
-import { useConnections } from "../connections/useConnections";
 import { DeployProgress } from "../deploy/DeployProgress";
 import { DeployVersion } from "../deploy/DeployVersion";
 import { useMayOperate } from "../deploy/useMayOperate";
@@ -25,7 +23,6 @@ import { useCheckedGraph } from "../editor/useCheckedGraph";
 import { Brand } from "../shell/Brand";
 import header from "../shell/Header.module.css";
 import { Loading, Missing } from "../shell/Loading";
-import { say, sayError } from "../shell/say";
 import { UserMenu } from "../shell/UserMenu";
 import { useTitle } from "../shell/useTitle";
 import { rate } from "../text/count";
@@ -151,7 +148,6 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
               <Delays graph={graph} />
             </div>
             <div className={styles.canvas}>
-              <MissingTopics deployment={deployment} />
               <Canvas />
             </div>
             <section className={styles.drawer} aria-label={t("monitor.details")}>
@@ -202,45 +198,5 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
         </ReactFlowProvider>
       </CanvasContext>
     </GraphStoreContext>
-  );
-}
-
-function MissingTopics({ deployment }: { deployment: Deployment }) {
-  const { t } = useTranslation();
-  const { data: connections } = useConnections();
-  const make = useMutation({
-    mutationFn: ({ connection, topic }: { connection: string; topic: string }) => {
-      const found = connections?.items.find(({ name }) => name === connection);
-      if (!found) throw new Error(t("monitor.noConnection", { connection }));
-      return createTopic({ path: { connection_id: found.id }, body: { topic } });
-    },
-    onSuccess: ({ topic }) => say(t("connections.topicMade", { topic })),
-    onError: sayError,
-  });
-  if (deployment.missing_topics.length === 0) return null;
-  return (
-    <Tooltip.Group>
-      <Alert
-        color="yellow"
-        m="sm"
-        p="xs"
-        title={t("monitor.missing")}
-        style={{ position: "absolute", zIndex: 5 }}
-      >
-        <Group gap="xs">
-          {deployment.missing_topics.map(({ connection, topic }) => (
-            <Button
-              key={`${connection} ${topic}`}
-              size="compact-sm"
-              leftSection={<IconPlus size={13} aria-hidden />}
-              loading={make.isPending && make.variables.topic === topic}
-              onClick={() => make.mutate({ connection, topic })}
-            >
-              {t("monitor.makeTopic", { topic, connection })}
-            </Button>
-          ))}
-        </Group>
-      </Alert>
-    </Tooltip.Group>
   );
 }

@@ -11,6 +11,7 @@ import { sayError } from "../shell/say";
 import { RelativeTime } from "../text/RelativeTime";
 import { span } from "../text/span";
 import styles from "./DeploymentPage.module.css";
+import { MissingTopics } from "./MissingTopics";
 import { Exit } from "./RunsTab";
 import { secondsUntil, standingOf } from "./standing";
 
@@ -22,6 +23,7 @@ interface Props {
 /** What is wrong with a deployment: how the last run ended, when the next try is, what to do. */
 export function Trouble({ deployment, onLog }: Props) {
   const { t } = useTranslation();
+  const may = useMayOperate(deployment.pipeline);
   const standing = standingOf(deployment);
   if (!standing) return null;
   const { advice, last, retryAt, failures } = standing;
@@ -29,6 +31,7 @@ export function Trouble({ deployment, onLog }: Props) {
   return (
     <div className={styles.trouble} data-testid="trouble" data-advice={advice}>
       <p className={styles.advice}>{t(`trouble.${advice}`)}</p>
+      {advice === "make_topics" && may && <MissingTopics topics={deployment.missing_topics} />}
       {failures > 1 && <span>{t("trouble.failures", { count: failures })}</span>}
       {last?.ended_at && (
         <span>
@@ -36,7 +39,8 @@ export function Trouble({ deployment, onLog }: Props) {
           <Exit code={last.exit_code} />
         </span>
       )}
-      {retryAt && <NextTry at={retryAt} />}
+      {deployment.state === "backing_off" &&
+        (retryAt ? <NextTry at={retryAt} /> : <span>{t("trouble.often")}</span>)}
       {last && (
         <Button
           size="compact-xs"
@@ -52,7 +56,7 @@ export function Trouble({ deployment, onLog }: Props) {
           {t("trouble.edit")}
         </Button>
       )}
-      {deployment.state === "backing_off" && <TryNow deployment={deployment} />}
+      {deployment.state === "backing_off" && retryAt && may && <TryNow id={deployment.id} />}
     </div>
   );
 }
@@ -63,14 +67,12 @@ function editorOf({ pipeline, step, graph }: Deployment): string {
   return `/pipelines/${pipeline.id}${known ? `?step=${step}` : ""}`;
 }
 
-function TryNow({ deployment }: { deployment: Deployment }) {
+function TryNow({ id }: { id: string }) {
   const { t } = useTranslation();
-  const may = useMayOperate(deployment.pipeline);
   const restart = useMutation({
-    mutationFn: () => restartDeployment({ path: { deployment_id: deployment.id } }),
+    mutationFn: () => restartDeployment({ path: { deployment_id: id } }),
     onError: sayError,
   });
-  if (!may) return null;
   return (
     <Button
       size="compact-xs"

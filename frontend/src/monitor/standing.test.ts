@@ -42,6 +42,16 @@ test("what failed has to be mended", () => {
   );
 });
 
+test.each([
+  ["a topic is missing", { missing_topics: [{ connection: "c", topic: "t" }] }, false],
+  ["something was away before it ran", {}, false],
+  ["a run failed", { failures: 1, runs: [run(1, true, 75)] }, true],
+])("where %s a moment for the next try is told: %j %s", (_, has, told) => {
+  const retry_at = "2026-11-22T12:00:00Z";
+  const found = standingOf(deployment({ state: "backing_off", retry_at, ...has }));
+  expect(found?.retryAt).toBe(told ? retry_at : null);
+});
+
 test("the run that ended last is told, not the one that is under way", () => {
   const runs = [run(3, false), run(2, true, 1), run(1, true, 75)];
   expect(standingOf(deployment({ state: "starting", failures: 1, runs }))?.last?.epoch).toBe(2);

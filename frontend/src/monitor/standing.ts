@@ -12,7 +12,7 @@ export interface Standing {
   advice: Advice;
   /** The newest run that has ended, which says why. */
   last: Run | null;
-  /** When it is tried again, where that is planned. */
+  /** When it is tried again; null where what is away is looked for every few seconds. */
   retryAt: string | null;
   /** How many tries failed one after the other. */
   failures: number;
@@ -29,7 +29,9 @@ export function standingOf(deployment: Deployment): Standing | null {
   // One that is only on its way is no trouble.
   if (state !== "failed" && state !== "backing_off" && failures === 0) return null;
   const last = deployment.runs.find((run) => run.ended_at !== null) ?? null;
-  return { advice: adviceOf(deployment, last), last, retryAt, failures };
+  const advice = adviceOf(deployment, last);
+  const looked = advice === "make_topics" || (advice === "wait" && failures === 0);
+  return { advice, last, retryAt: looked ? null : retryAt, failures };
 }
 
 function adviceOf(deployment: Deployment, last: Run | null): Advice {
