@@ -42,6 +42,7 @@ class _Watch(AsyncJsonWebsocketConsumer):
     group: str
     user: User
     rechecking: asyncio.Task[None]
+    holds_place = False
     # The number of the newest event that this websocket has told.
     told: int
 
@@ -51,10 +52,18 @@ class _Watch(AsyncJsonWebsocketConsumer):
             return await self.close(FORBIDDEN)
         if _open[user.pk] >= MOST_SOCKETS:
             return await self.close(TOO_MANY)
-        _open[user.pk] += 1
         self.user = user
         self.asked: list[float] = []
         self.group = self.group_name()
+        _open[user.pk] += 1
+        self.holds_place = True
+        try:
+            await self._begin()
+        except BaseException:
+            self._free_place()
+            raise
+
+    async def _begin(self) -> None:
         # Join before reading: an event in between may come twice, never not at all.
         await self._join()
         snapshot = await database_sync_to_async(self.snapshot)()
@@ -69,8 +78,9 @@ class _Watch(AsyncJsonWebsocketConsumer):
 
     async def leave(self, code: int) -> None:
         """Close for good, and let go of all that is held for this websocket."""
-        await self._let_go()
+        # First of all, since Redis may be away for the rest.
         await self.close(code)
+        await self._let_go()
 
     async def receive(self, text_data: str | None = None, bytes_data: Any = None, **_: Any) -> None:
         try:
@@ -157,18 +167,23 @@ class _Watch(AsyncJsonWebsocketConsumer):
         return len(self.asked) > MOST_SNAPSHOTS
 
     async def _let_go(self) -> None:
-        if not hasattr(self, "group"):
+        if not self._free_place():
             return
-        group = self.group
-        del self.group
+        await self.channel_layer.group_discard(self.group, self.channel_name)
+        await self.channel_layer.group_discard(access_group(self.user), self.channel_name)
+
+    def _free_place(self) -> bool:
+        """End what goes on for this websocket; whether it was still held as open."""
+        if not self.holds_place:
+            return False
+        self.holds_place = False
         _open[self.user.pk] -= 1
         if not _open[self.user.pk]:
             del _open[self.user.pk]
         rechecking = getattr(self, "rechecking", None)
         if rechecking is not None and rechecking is not asyncio.current_task():
             rechecking.cancel()
-        await self.channel_layer.group_discard(group, self.channel_name)
-        await self.channel_layer.group_discard(access_group(self.user), self.channel_name)
+        return True
 
     def group_name(self) -> str:
         raise NotImplementedError

@@ -9,6 +9,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
+from redis.exceptions import RedisError
 
 from builder.access import actions as access
 from builder.access.models import Grant, Token
@@ -201,6 +202,17 @@ async def test_a_flood_of_sockets_is_cut_off(
     sockets += [colleague, await opened("deployments", seller)]
     for socket in sockets:
         await socket.disconnect()
+    assert not consumers._open
+
+
+async def test_one_that_can_not_open_takes_no_place(
+    deployment: Deployment, seller: User, settings: Any
+) -> None:
+    layer = settings.CHANNEL_LAYERS["default"]
+    nowhere = {**layer["CONFIG"], "hosts": [{"address": "unix:///nowhere/redis.sock"}]}
+    settings.CHANNEL_LAYERS = {"default": {**layer, "CONFIG": nowhere}}
+    with pytest.raises(RedisError):
+        await opened("deployments", seller)
     assert not consumers._open
 
 
