@@ -28,6 +28,7 @@ _PERMANENT = re.compile(
     r"|INVALID_CHECKPOINT|CANNOT_LOAD_STATE_STORE|CONCURRENT_STREAM_LOG_UPDATE"
 )
 _OF_PYTHON = re.compile(r"RuntimeError: step (\w+): (.*)")
+_FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
 _EXECUTOR_LOST = re.compile(
     r"ExecutorLostFailure .*?Reason: (.+?)\.?\s*(?:Driver stacktrace|\n|$)", re.S
 )
@@ -104,6 +105,8 @@ def judge(chain: Iterable[Cause], program: str, steps: Iterable[str]) -> Judged:
     """
     chain = list(chain)
     step = _step_at_fault(chain, program, frozenset(steps))
+    if any(_FULL_DISK.search(cause.message) for cause in chain):
+        return Judged("world", "The disk is full. Make room, and the job goes on by itself.")
     for cause in reversed(chain):
         text = f"{cause.java_class}: {cause.message}"
         if _REFUSED_CLASSES.search(text):

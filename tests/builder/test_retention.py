@@ -20,6 +20,7 @@ from builder.connections.models import Connection
 from builder.deployments.disk import LEAST_BYTES, Room, in_words, used
 from builder.deployments.models import Deployment, DeployRequest, Run
 from builder.monitor.models import Leftover, Metric, Retention
+from builder.monitor.retention import removals
 from builder.monitor.tasks import prune
 from builder.pipelines.models import Version
 
@@ -177,13 +178,16 @@ def test_points_and_keys_go_and_activity_stays(
             user=admin, key=str(days), digest="", deployment=deployment
         )
         DeployRequest.objects.filter(pk=key.pk).update(created_at=at)
-    Activity.objects.update(at=LONG_AGO)
-    before = Activity.objects.count()
     keep(metrics_days=2, key_days=4)
     assert "2 points of metrics" in cleaned("--dry-run")
     prune()
     assert (Metric.objects.count(), DeployRequest.objects.count()) == (1, 2)
-    assert Activity.objects.count() == before
+
+    before = Activity.objects.count()
+    for removal in removals(timezone.now() + timedelta(days=3650)):
+        removal.remove()
+    assert (Metric.objects.count(), DeployRequest.objects.count()) == (0, 0)
+    assert Activity.objects.count() == before > 0
 
 
 def test_folders_of_deployments_that_are_no_more_go(data_folder: Path) -> None:
