@@ -15,6 +15,8 @@ _REFUSED = (
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
 )
+# What TLS calls the other side's word on our certificate, or on that we have none.
+_CERTIFICATE_REFUSED = re.compile(r"SSL alert number (4[1-9]|116)\b")
 # How long one question may take before we look whether the brokers have refused us meanwhile.
 _SLICE = 1.0
 
@@ -57,11 +59,14 @@ class Admin(AdminClient):
         for error in heard:
             if error.code() in _REFUSED:
                 raise LoginRefused(reason(error)) from None
+            if _CERTIFICATE_REFUSED.search(error.str()):
+                message = (
+                    "Our certificate is not accepted, or there is none where one is asked for."
+                )
+                raise LoginRefused(message) from None
         for error in heard:
-            if error.code() == KafkaError._SSL:
-                # An alert is the brokers' word on our certificate, or on that we have none.
-                kind = LoginRefused if "alert" in error.str() else NotTrusted
-                raise kind(reason(error)) from None
+            if error.code() == KafkaError._SSL or "SSL handshake failed" in error.str():
+                raise NotTrusted(reason(error)) from None
 
 
 def reason(error: KafkaError) -> str:
@@ -70,5 +75,7 @@ def reason(error: KafkaError) -> str:
     text = re.sub(r"\s*\(after [^)]*\)", "", text)
     # OpenSSL says which line of its own found out.
     text = re.sub(r"\berror:[0-9A-F]+:[^:]*:[^:]*:", "", text)
+    # Advice on settings that nobody has here.
+    text = re.sub(r", verify that ssl\.ca\.location.*", "", text)
     text = " ".join(text.split()).rstrip(".: ")
     return f"{text}."

@@ -248,6 +248,8 @@ def _within(messages: list[Message]) -> list[Message]:
 def _described(cluster: Cluster) -> Mapping[str, Any]:
     if isinstance(cluster, str):
         return {"bootstrap_servers": cluster}
+    if cluster.type != Connection.Type.KAFKA:
+        raise Unreachable(f"{cluster} leads to no Kafka.")
     try:
         return cluster.with_secrets()
     except NotReadable as error:

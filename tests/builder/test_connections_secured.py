@@ -22,6 +22,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from builder.connections.kafka import Unreachable, topic_partitions
 from builder.connections.models import Connection
 from builder.connections.sealed import NotReadable
 from builder.deployments import actions, process
@@ -250,6 +251,9 @@ def test_a_type_has_its_own_fields_and_stays(api: Any) -> None:
     assert (made["secrets"], made["bootstrap_servers"]) == (["password"], "")
     assert fields(api.put(f"/connections/{made['id']}", body("shop"), 422)) == ["type"]
     assert "no topics" in api.get(f"/connections/{made['id']}/topics", 409)["detail"]
+    # As where an environment means it by the name of a cluster.
+    with pytest.raises(Unreachable, match="no Kafka"):
+        topic_partitions(Connection.objects.get())
 
 
 @pytest.mark.parametrize(
@@ -376,8 +380,9 @@ def test_other_ways_to_log_in(api: Any, kafka: SecuredKafka) -> None:
     unsigned = {**by_certificate, "name": "unsigned", "secrets": {}}
     unsigned["settings"] = {n: v for n, v in settings.items() if n != "client_certificate"}
     made = api.post("/connections", unsigned, 201)
-    answer = api.post(f"/connections/{made['id']}/test")
-    assert not answer["ok"]
+    step = api.post(f"/connections/{made['id']}/test")["steps"][-1]
+    assert (step["name"], step["ok"]) == ("Credentials", False)
+    assert "certificate" in step["message"]
 
 
 @pytest.mark.parametrize(

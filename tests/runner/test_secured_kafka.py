@@ -14,6 +14,7 @@ from runner.compile import compile_job
 from runner.graph import read_graph
 from runner.kafka_login import client_options, spark_options
 from runner.launch import SECRETS
+from runner.topics import NotReady, make_ready
 from tests.secured_kafka import PASSWORD, Authority, secured_kafka
 
 _OF_US = ("password", "client_key")
@@ -130,6 +131,33 @@ def test_a_job_by_certificate(kafka, make_job):
     assert (ended["code"], "divides by zero" in ended["message"]) == (65, True), ended
     assert "DIVIDE_BY_ZERO" in job.log()
     assert leaks(job, key) == []
+
+
+def without_certificate(kafka):
+    ours = ("client_certificate", "client_key")
+    return {n: value for n, value in kafka.mutual_cluster().items() if n not in ours}
+
+
+def with_anothers_certificate(kafka):
+    another = Authority("Others").identity("client")
+    theirs = {"client_certificate": another.certificate, "client_key": another.key}
+    return {**kafka.mutual_cluster(), **theirs}
+
+
+@pytest.mark.parametrize("asking", [without_certificate, with_anothers_certificate])
+def test_who_has_not_the_right_certificate_is_not_let_in(kafka, asking):
+    topic = {"connection": "local", "step": "lines", "use": "read", "topic": "lines"}
+    with pytest.raises(NotReady, match="refuses the credentials") as refused:
+        make_ready([topic], {"local": asking(kafka)}, print)
+    assert refused.value.permanent
+    assert "certificate" in refused.value.message
+
+
+def test_a_port_without_tls_is_told(kafka):
+    topic = {"connection": "local", "step": "lines", "use": "read", "topic": "lines"}
+    with pytest.raises(NotReady, match="no TLS") as away:
+        make_ready([topic], {"local": kafka.cluster(bootstrap_servers=kafka.open)}, print)
+    assert not away.value.permanent
 
 
 @pytest.mark.parametrize(
