@@ -8,6 +8,7 @@ import cards from "../connections/ConnectionsPage.module.css";
 import header from "../pipelines/PipelinesPage.module.css";
 import { Page } from "../shell/Page";
 import { sayError } from "../shell/say";
+import { useMe } from "../shell/useMe";
 import { useTitle } from "../shell/useTitle";
 import { EditEnvironment } from "./EditEnvironment";
 import styles from "./EnvironmentsPage.module.css";
@@ -17,6 +18,8 @@ import { useEnvironments } from "./useEnvironments";
 export function EnvironmentsPage() {
   const { t } = useTranslation();
   const environments = useEnvironments();
+  // Connections and environments are in the same hands.
+  const mayChange = useMe().data?.may.connections ?? false;
   const [adding, setAdding] = useState(false);
   useTitle(t("nav.environments"));
   const settings = environments.data?.settings ?? [];
@@ -24,16 +27,23 @@ export function EnvironmentsPage() {
     <Page>
       <div className={header.bar}>
         <h1>{t("nav.environments")}</h1>
-        <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
-          {t("environments.add")}
-        </Button>
+        {mayChange && (
+          <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+            {t("environments.add")}
+          </Button>
+        )}
       </div>
       <p className={header.small}>{t("environments.explain")}</p>
       {environments.error && <p role="alert">{environments.error.message}</p>}
       {!environments.data && !environments.error && <Skeleton h={120} radius="md" />}
       <div className={cards.list}>
         {environments.data?.items.map((environment) => (
-          <OneEnvironment key={environment.name} environment={environment} settings={settings} />
+          <OneEnvironment
+            key={environment.name}
+            environment={environment}
+            settings={settings}
+            mayChange={mayChange}
+          />
         ))}
       </div>
       {environments.data?.count === 0 && <p>{t("environments.none")}</p>}
@@ -45,9 +55,10 @@ export function EnvironmentsPage() {
 interface OneProps {
   environment: EnvironmentOut;
   settings: Setting[];
+  mayChange: boolean;
 }
 
-function OneEnvironment({ environment, settings }: OneProps) {
+function OneEnvironment({ environment, settings, mayChange }: OneProps) {
   const { t } = useTranslation();
   const [open, setOpen] = useState<"change" | "delete" | null>(null);
   const { name, connections, profile } = environment;
@@ -69,22 +80,26 @@ function OneEnvironment({ environment, settings }: OneProps) {
         <h2 id={`environment-${name}`} className={styles.name}>
           {name}
         </h2>
-        <Button
-          variant="default"
-          leftSection={<IconPencil size={14} aria-hidden />}
-          aria-label={t("environments.change", { name })}
-          onClick={() => setOpen("change")}
-        >
-          {t("environments.changeShort")}
-        </Button>
-        <Button
-          variant="default"
-          leftSection={<IconTrash size={14} aria-hidden />}
-          aria-label={t("environments.deleteOne", { name })}
-          onClick={() => setOpen("delete")}
-        >
-          {t("environments.deleteShort")}
-        </Button>
+        {mayChange && (
+          <>
+            <Button
+              variant="default"
+              leftSection={<IconPencil size={14} aria-hidden />}
+              aria-label={t("environments.change", { name })}
+              onClick={() => setOpen("change")}
+            >
+              {t("environments.changeShort")}
+            </Button>
+            <Button
+              variant="default"
+              leftSection={<IconTrash size={14} aria-hidden />}
+              aria-label={t("environments.deleteOne", { name })}
+              onClick={() => setOpen("delete")}
+            >
+              {t("environments.deleteShort")}
+            </Button>
+          </>
+        )}
       </div>
       <dl className={styles.facts}>
         {facts
