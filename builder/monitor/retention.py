@@ -202,8 +202,8 @@ def _topics() -> Iterator[Removal]:
     for leftover in Leftover.objects.all():
         connection = Connection.objects.filter(name=leftover.connection).first()
         if connection is None or Deployment.objects.filter(name=leftover.name).exists():
-            # They can't be reached any more, or belong to somebody again.
-            leftover.delete()
+            what = f"The note of {leftover}, which is used again or can't be reached any more"
+            yield Removal(what, 0, leftover.delete)
             continue
         prefix = f"headrace.{leftover.name}."
         try:
@@ -217,6 +217,8 @@ def _topics() -> Iterator[Removal]:
 
 
 def _remove_topics(leftover: Leftover, connection: Connection, prefix: str) -> None:
+    if Deployment.objects.filter(name=leftover.name).exists():
+        return
     delete_topics(connection, prefix)
     leftover.delete()
 

@@ -233,6 +233,8 @@ def test_topics_of_a_name_that_is_taken_again_stay(
     kafka.create_topic(broker, topic, 1)
     Leftover.objects.create(name=deployment.name, connection="local")
     Leftover.objects.create(name="any", connection="gone")
+    cleaned("--dry-run")
+    assert Leftover.objects.count() == 2, "a dry run forgets nothing"
     prune()
     assert topic in kafka.topic_partitions(broker)
     assert not Leftover.objects.exists()
