@@ -114,10 +114,10 @@ class _Host:
         threading.Thread(target=self._stop_when_asked, daemon=True).start()
         checkpoints = Path(self.run["checkpoints"])
         lock = _lock_of(checkpoints)
+        self.state("starting", "Waiting for Kafka.")
         if not self.run.get("standby"):
             self._hold(lock, LOCK_SECONDS)
             self._begin_anew(checkpoints)
-        self.state("starting", "Waiting for Kafka.")
         partitions = self._topics()
         self._unless_stopped()
         self.state("starting", "Starting Spark.")

@@ -28,6 +28,7 @@ _PERMANENT = re.compile(
     r"|INVALID_CHECKPOINT|CANNOT_LOAD_STATE_STORE|CONCURRENT_STREAM_LOG_UPDATE"
 )
 _OF_PYTHON = re.compile(r"RuntimeError: step (\w+): (.*)")
+_OUT_OF_RANGE = re.compile(r"OffsetOutOfRange|is out of range for partition")
 _FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
 _EXECUTOR_LOST = re.compile(
     r"ExecutorLostFailure .*?Reason: (.+?)\.?\s*(?:Driver stacktrace|\n|$)", re.S
@@ -107,6 +108,9 @@ def judge(chain: Iterable[Cause], program: str, steps: Iterable[str]) -> Judged:
     step = _step_at_fault(chain, program, frozenset(steps))
     if any(_FULL_DISK.search(cause.message) for cause in chain):
         return Judged("world", "The disk is full. Make room, and the job goes on by itself.")
+    if any(_OUT_OF_RANGE.search(f"{cause.java_class}: {cause.message}") for cause in chain):
+        # In real time Kafka's client says so before Spark does.
+        return Judged("permanent", _SENTENCES["KAFKA_DATA_LOSS"], step)
     for cause in reversed(chain):
         text = f"{cause.java_class}: {cause.message}"
         if _REFUSED_CLASSES.search(text):

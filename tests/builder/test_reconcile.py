@@ -446,6 +446,9 @@ def test_a_worker_that_dies_while_launching_leaves_one_process(
         reconcile(deployment.pk)
     assert Run.objects.get().pid is None
     assert len(processes) == 1
+    # For a moment after it was started a process has no command line by which to know it.
+    while not Path(f"/proc/{processes[0]}/cmdline").read_bytes():
+        time.sleep(0.001)
     monkeypatch.setattr(process, "_identify", whole)
     until(deployment, "running")
     assert Run.objects.get().pid == processes[0]

@@ -59,10 +59,11 @@ def test_partitions_that_are_added_are_read_and_a_topic_made_anew_is_told(broker
     for gone in admin.delete_topics([lines]).values():
         gone.result()
     wait_until(lambda: "there" if lines in admin.list_topics(timeout=10).topics else None, 30)
-    make_topics(broker, [lines])
-    produce(broker, lines, ["d"])
+    # Where no record was before, whose name this one would bear.
+    make_topics(broker, [lines], partitions=4)
+    produce(broker, lines, ["d"], partition=3)
     ended = job.start().wait_for_end(150)
-    assert (ended["code"], ended["state"], ended["permanent"]) == (65, "failed", True)
+    assert (ended["code"], ended["state"], ended["permanent"]) == (65, "failed", True), ended
     assert "gone from Kafka" in ended["message"]
     # An answer that people choose: they know then that rows are missing.
     job.start(fresh=True).wait_for("running")

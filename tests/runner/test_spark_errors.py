@@ -33,6 +33,7 @@ def kafka(name, message="oh dear"):
         (Cause("org.apache.kafka.common.KafkaException", "No resolvable bootstrap urls"), "world"),
         (kafka("SaslAuthenticationException", "Authentication failed"), "permanent"),
         (kafka("TopicAuthorizationException", "Not authorized"), "permanent"),
+        (kafka("x", "Fetch position 1 is out of range for partition lines-2."), "permanent"),
         (Cause("java.io.IOException", "No space left on device"), "world"),
         (Cause("java.lang.OutOfMemoryError", "Java heap space"), "crash"),
         (Cause("java.lang.IllegalStateException", "Incomplete log file"), "permanent"),
