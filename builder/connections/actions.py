@@ -21,6 +21,12 @@ from builder.refused import Refused, unsound
 from runner.problems import Problem
 
 LOCAL = "local"
+PASSWORD = "password"  # noqa: S105
+# Whoever may change these must know the password: else they could have it sent to themselves.
+LEADING = (
+    "bootstrap_servers", "host", "port", "url", "security_protocol", "sasl_mechanism", "sslmode",
+    "ca_certificate",
+)  # fmt: skip
 _TRIALS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {
     "kafka": kafka.test_steps,
     "postgresql": postgresql.test_steps,
@@ -209,9 +215,22 @@ def _said(wanted: Wanted, connection: Connection) -> dict[str, Any]:
     if wanted.type == Connection.Type.KAFKA or wanted.bootstrap_servers:
         given["bootstrap_servers"] = wanted.bootstrap_servers
     try:
-        return read(wanted.type, given, _readable_secrets(connection)).given()
+        said = read(wanted.type, given, _readable_secrets(connection)).given()
     except Unsound as error:
         raise Unsound([(_where(n, secret), message) for n, message in error.faults]) from None
+    if PASSWORD in said and PASSWORD not in secrets and _leads(said) != _leads_now(connection):
+        message = "The connection leads elsewhere now, so the password is needed again."
+        raise Unsound([(f"secrets.{PASSWORD}", message)])
+    return said
+
+
+def _leads(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides who will be told the password, and who could listen."""
+    return {name: said[name] for name in LEADING if said.get(name)}
+
+
+def _leads_now(connection: Connection) -> dict[str, Any]:
+    return _leads({**connection.settings, "bootstrap_servers": connection.bootstrap_servers})
 
 
 def _where(field: str, secret: Sequence[str]) -> str:

@@ -48,6 +48,14 @@ class KafkaTable(KafkaSource):
     def bad(self) -> str:
         return f"value IS NOT NULL AND ({super().bad()})"
 
+    def _mine(self, start: object) -> object:
+        """Offsets, where some are given for its topics.
+
+        A start that is for all sources is for streams: a table is what its whole topic says,
+        wherever the streams beside it begin.
+        """
+        return super()._mine(start) if isinstance(start, dict) and "offsets" in start else None
+
     def _more(self) -> str:
         return f"F.col('value').isNull().alias({DELETED!r})"
 

@@ -116,8 +116,14 @@ def test_a_secret_stays_until_another_is_given(api: Any) -> None:
     assert Connection.objects.get().opened_secrets() == {"password": "another"}
     refused = api.put(path, body(secrets={"password": None}), 422)
     assert fields(refused) == ["secrets.password"]
+    # Else whoever may change addresses could have the password sent to one of their own.
     only_addresses = {"name": "prod", "bootstrap_servers": "b:1"}
-    changed = api.put(path, only_addresses)
+    refused = api.put(path, only_addresses, 422)
+    assert fields(refused) == ["secrets.password"]
+    weaker = {**body()["settings"], "security_protocol": "SASL_PLAINTEXT"}
+    assert fields(api.put(path, body(settings=weaker, secrets={}), 422)) == ["secrets.password"]
+    assert Connection.objects.get().bootstrap_servers == "127.0.0.1:1"
+    changed = api.put(path, {**only_addresses, "secrets": {"password": "another"}})
     assert (changed["bootstrap_servers"], changed["secrets"]) == ("b:1", ["password"])
     assert changed["settings"]["security_protocol"] == "SASL_SSL"
     plain = api.put(path, body(settings={}, secrets={}))

@@ -168,6 +168,17 @@ def test_no_single_text_changes_what_a_program_calls(text, field):
     assert script is None or calls(script) == PLAIN
 
 
+@pytest.mark.parametrize("start", ["latest", {"timestamp": "2026-01-01T00:00:00Z"}])
+def test_tables_are_read_whole_wherever_streams_begin(start):
+    script = compiled(drawn("stream-table-inner"), start=start).script
+    sources = script.split('readStream.format("kafka")')[1:]
+    begins = [re.search(r'"(starting\w+)", "?(\w+)', source).groups() for source in sources]
+    elsewhere = ("startingOffsets", "latest") if start == "latest" else (
+        "startingTimestamp", "1767225600000",
+    )  # fmt: skip
+    assert set(begins) == {("startingOffsets", "earliest"), elsewhere}
+
+
 def test_start_and_mode_overrule_the_drawing():
     graph = drawn("word-count")
     job = compiled(graph, mode="micro_batch", start="latest")

@@ -373,8 +373,7 @@ export const en = {
     repeats:
       "Rows from there on are read again, and what comes of them is written to the sinks once more.",
     skips: "Rows that wait now are passed over; they are not read any more.",
-    tables:
-      "Tables are read from there too ({{tables}}): keys that were last written before are missing.",
+    tables: "Tables ({{tables}}) are read whole all the same: a table is what its topic says.",
     starts: "It is stopped now; rewinding starts it.",
   },
   rollBack: {
