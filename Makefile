@@ -59,9 +59,11 @@ client: install ## write the API's description and the frontend's client anew
 	$(EXPORT_API) frontend/src/api/openapi.json
 	$(WITH_NODE) npm --prefix frontend run client
 
-scenarios: install ## deploy every scenario in both modes, kill each job half way, compare
+scenarios: install ## deploy every scenario in both modes, kill each job half way, compare; what else is long
 	$(WITH_JAVA) HEADRACE_SCENARIOS=all $(PY) -m pytest tests/runner/test_scenarios.py \
-		tests/runner/test_operators.py tests/runner/test_windows.py
+		tests/runner/test_operators.py tests/runner/test_windows.py \
+		tests/runner/test_standalone.py tests/runner/test_kafka_changes.py \
+		tests/runner/test_full_disk.py
 
 faults: install ## 20 faults, a minute each where something is stopped, under numbered input
 	$(WITH_JAVA) HEADRACE_FAULTS=20 HEADRACE_FAULT_SECONDS=60 $(PY) -m pytest -s tests/faults

@@ -1,6 +1,7 @@
 """What is forgotten when, and what never is; how full the disk is."""
 
 import os
+import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
@@ -205,18 +206,21 @@ def test_folders_of_deployments_that_are_no_more_go(data_folder: Path) -> None:
 def test_topics_of_a_deployment_that_is_no_more_go_when_their_broker_answers(
     api: Any, deployment: Deployment, pipeline: Any, local: Connection, broker: str
 ) -> None:
+    # The broker is there for all tests, and others leave topics of pipelines so called.
+    name = f"word-count-{uuid.uuid4().hex[:8]}"
+    Deployment.objects.update(name=name)
     api.post(f"/deployments/{deployment.pk}/stop")
     api.delete(f"/pipelines/{pipeline['id']}")
-    assert list(Leftover.objects.values_list("name", "connection")) == [("word-count", "local")]
+    assert list(Leftover.objects.values_list("name", "connection")) == [(name, "local")]
     prune()
     assert Leftover.objects.exists(), "no broker answers"
 
     local.bootstrap_servers = broker
     local.save()
-    mine, other = "headrace.word-count.counts.rows", "headrace.word-count-2.counts.rows"
+    mine, other = f"headrace.{name}.counts.rows", f"headrace.{name}-2.counts.rows"
     for topic in (mine, other):
         kafka.create_topic(broker, topic, 1)
-    assert "1 internal topics of word-count" in cleaned("--dry-run")
+    assert f"1 internal topics of {name}" in cleaned("--dry-run")
     prune()
     there = kafka.topic_partitions(broker)
     assert mine not in there
@@ -229,7 +233,7 @@ def test_topics_of_a_name_that_is_taken_again_stay(
 ) -> None:
     local.bootstrap_servers = broker
     local.save()
-    topic = f"headrace.{deployment.name}.again.rows"
+    topic = f"headrace.{deployment.name}.{uuid.uuid4().hex[:8]}.rows"
     kafka.create_topic(broker, topic, 1)
     Leftover.objects.create(name=deployment.name, connection="local")
     Leftover.objects.create(name="any", connection="gone")

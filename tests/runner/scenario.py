@@ -1,18 +1,25 @@
 """A scenario: a graph, rows for its sources, and what must come out of its sinks."""
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from runner.graph import Graph, read_graph
 
 Row = dict[str, Any]
+
+# On tests of minutes: `make scenarios` runs them, `make test` does not.
+long = pytest.mark.skipif(
+    not os.environ.get("HEADRACE_SCENARIOS"), reason="takes a minute; `make scenarios` runs it"
+)
 
 
 @dataclass(frozen=True)

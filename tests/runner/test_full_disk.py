@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from tests.runner.scenario import make_topics, read_all, wait_until
+from tests.runner.scenario import long, make_topics, read_all, wait_until
+
+pytestmark = long
 
 SIZE = 24 * 2**20
 

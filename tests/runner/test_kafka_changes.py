@@ -5,7 +5,9 @@ import uuid
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from tests.runner.scenario import make_topics, read_all, wait_until
+from tests.runner.scenario import long, make_topics, read_all, wait_until
+
+pytestmark = long
 
 
 def handed_on(read, written):

@@ -17,7 +17,9 @@ import pytest
 from confluent_kafka import Producer
 
 from builder.local.process import start, stop
-from tests.runner.scenario import make_topics, read_all, wait_until
+from tests.runner.scenario import long, make_topics, read_all, wait_until
+
+pytestmark = long
 
 CORES = 4
 WORDS = ("all", "some", "few")
