@@ -17,7 +17,7 @@ def fit(deployment: Deployment, job: Job) -> Json:
     stateful step and a hash of all that its state depends on, so one that does not fit is never
     read: the segment begins anew.
     """
-    there = {folder.name for folder in checkpoints(deployment)}
+    there = _there(deployment)
     segments = [_segment(segment, there) for segment in job.segments]
     wanted = {segment.checkpoint for segment in job.segments}
     return {
@@ -29,22 +29,24 @@ def fit(deployment: Deployment, job: Job) -> Json:
 
 def beginning_anew(deployment: Deployment, job: Job) -> list[str]:
     """The ids of the segments that find no checkpoint though others of theirs are there."""
-    there = {folder.name for folder in checkpoints(deployment)}
+    there = _there(deployment)
     return [s.id for s in job.segments if s.checkpoint not in there and _of_step(s, there)]
 
 
+def _there(deployment: Deployment) -> set[str]:
+    return {folder.name for folder in checkpoints(deployment)}
+
+
 def _segment(segment: Segment, there: set[str]) -> Json:
-    step = segment.checkpoint.rpartition("-")[0]
-    if segment.checkpoint in there:
-        goes_on, message = True, "It goes on from its checkpoint."
+    goes_on = segment.checkpoint in there
+    if goes_on:
+        message = "It goes on from its checkpoint."
     elif _of_step(segment, there):
-        goes_on = False
         message = (
-            f"What {step} remembers does not fit this edit: it begins anew, with its sources "
-            "where their start says."
+            f"What {_step_of(segment.checkpoint)} remembers does not fit this edit: it begins "
+            "anew, with its sources where their start says."
         )
     else:
-        goes_on = False
         message = "It is new here: its sources begin where their start says."
     return {
         "id": segment.id,
@@ -56,5 +58,10 @@ def _segment(segment: Segment, there: set[str]) -> Json:
 
 
 def _of_step(segment: Segment, there: set[str]) -> bool:
-    step = segment.checkpoint.rpartition("-")[0]
-    return any(name.rpartition("-")[0] == step for name in there)
+    step = _step_of(segment.checkpoint)
+    return any(_step_of(name) == step for name in there)
+
+
+def _step_of(checkpoint: str) -> str:
+    """The stateful step that a checkpoint is named by, without the hash."""
+    return checkpoint.rpartition("-")[0]

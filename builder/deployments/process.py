@@ -46,7 +46,11 @@ def write_folder(run: Run) -> None:
 
 
 def start(run: Run) -> None:
-    """Start the run's process and note on the run (unsaved) which one it is."""
+    """Write the run's folder, start its process, note on the run (unsaved) which one it is.
+
+    Raises OSError where it can't be started.
+    """
+    write_folder(run)
     _identify(run, launcher.launch(run.folder))
 
 

@@ -133,10 +133,7 @@ def _look_after(deployment: Deployment) -> bool:
         seconds = int(STARTING)
         return _stop(deployment, run, now, f"It did not start within {seconds} seconds.")
     if run.running_at and (said := _is_stuck(deployment, run, time.monotonic())):
-        run.message = said
-        run.stop_asked_at = now
-        run.asked_clock = time.monotonic()
-        run.save()
+        _asked(run, now, said)
         process.kill(run)
         record(None, "kill", deployment, f"Run {run.epoch} was ended: {said}")
         return False
@@ -195,7 +192,6 @@ def _has_successor(deployment: Deployment, run: Run, now: datetime) -> bool:
     if standby.pid is None:
         if not process.adopt(standby):
             try:
-                process.write_folder(standby)
                 process.start(standby)
             except OSError as error:
                 _close(standby, State.FAILED, f"Its process could not be started: {error}", now)
@@ -234,9 +230,7 @@ def _succeed(deployment: Deployment) -> bool:
     if not _is_wanted(deployment, standby):
         _dismiss(deployment, now)
         return True
-    if deployment.fresh:
-        deployment.metrics = None
-        deployment.samples = {}
+    _forget_figures_if_fresh(deployment)
     standby.standby = False
     standby.started_at = now
     standby.started_clock = time.monotonic()
@@ -249,11 +243,10 @@ def _succeed(deployment: Deployment) -> bool:
 
 def _start(deployment: Deployment, run: Run, now: datetime) -> bool:
     """Start the process of a run that has none."""
-    if deployment.desired != Desired.RUNNING or run.generation != deployment.generation:
+    if not _is_wanted(deployment, run):
         _close(run, State.STOPPED, "Not needed any more.", now)
         return True
     try:
-        process.write_folder(run)
         process.start(run)
     except OSError as error:
         return _restart(deployment, run, now, f"Its process could not be started: {error}")
@@ -265,11 +258,8 @@ def _start(deployment: Deployment, run: Run, now: datetime) -> bool:
 def _stop(deployment: Deployment, run: Run, now: datetime, message: str) -> bool:
     if run.stop_asked_at is None:
         process.ask_to_stop(run)
-        run.stop_asked_at = now
-        run.asked_clock = time.monotonic()
         run.state = State.STOPPING
-        run.message = message
-        run.save()
+        _asked(run, now, message)
         _set(deployment, State.STOPPING, message)
     elif _since(run.asked_clock) > STOPPING:
         process.kill(run)
@@ -361,15 +351,19 @@ def _make_run(deployment: Deployment) -> bool:
     in between, the run is there to be found."""
     if not _is_due(deployment) or deployment.live_run() is not None:
         return False
-    if deployment.fresh:
-        deployment.metrics = None
-        deployment.samples = {}
+    _forget_figures_if_fresh(deployment)
     run = _new_run(deployment, timezone.now(), standby=False)
     deployment.retry_at = None
     deployment.missing_topics = []
     _set(deployment, State.STARTING, "Starting Spark.")
     record(None, "run", deployment, f"Run {run.epoch} starts")
     return True
+
+
+def _forget_figures_if_fresh(deployment: Deployment) -> None:
+    if deployment.fresh:
+        deployment.metrics = None
+        deployment.samples = {}
 
 
 def _new_run(deployment: Deployment, now: datetime, *, standby: bool) -> Run:
@@ -388,6 +382,14 @@ def _new_run(deployment: Deployment, now: datetime, *, standby: bool) -> Run:
 
 
 # --- Saying so
+
+
+def _asked(run: Run, now: datetime, why: str) -> None:
+    """Note that a run was asked, or made, to end, and why."""
+    run.stop_asked_at = now
+    run.asked_clock = time.monotonic()
+    run.message = why
+    run.save()
 
 
 def _close(run: Run, state: State, message: str, now: datetime) -> None:

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,14 @@ def produce(servers: str, topic: str, config: dict[str, Any], rows: list[Row]) -
         else:
             value = json.dumps({k: v for k, v in row.items() if not k.startswith("_")})
         producer.produce(topic, value=value, key=row.get("_key"))
+    assert producer.flush(20) == 0
+
+
+def write(servers: str, topic: str, values: Iterable[str], **about: Any) -> None:
+    """Write values as they are; `about` is of each record: its key, its partition."""
+    producer = Producer({"bootstrap.servers": servers})
+    for value in values:
+        producer.produce(topic, value=value, **about)
     assert producer.flush(20) == 0
 
 

@@ -11,18 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, ConfigResource
 
 from runner import launch
-from tests.runner.scenario import make_topics, read_all, wait_until
-
-
-def produce(servers, topic, values, key=None):
-    producer = Producer({"bootstrap.servers": servers})
-    for value in values:
-        producer.produce(topic, value=value, key=key)
-    assert producer.flush(20) == 0
+from tests.runner.scenario import make_topics, read_all, wait_until, write
 
 
 def source(topic, **config):
@@ -83,7 +75,7 @@ def numbers(step, count):
 def test_a_killed_job_goes_on_with_exact_counts(broker, topic, make_job, mode):
     lines, counts = topic("lines"), f"counts-{uuid.uuid4().hex[:8]}"
     job = make_job(word_count(lines, counts), mode=mode)
-    produce(broker, lines, numbers("first", 200))
+    write(broker, lines, numbers("first", 200))
     job.start().wait_for("running")
     # What was there before is taken in in one batch, in either mode.
     job.wait_for_out("counts", 202)
@@ -92,10 +84,10 @@ def test_a_killed_job_goes_on_with_exact_counts(broker, topic, make_job, mode):
     # One batch at least must be behind it, so that it goes on and does not begin.
     batches = lambda: (job.of_type("metrics")[-1]["segments"]["out"] or {}).get("state_rows")  # noqa: E731
     wait_until(lambda: None if batches() else "no batch has ended", 60)
-    produce(broker, lines, numbers("second", 200))
+    write(broker, lines, numbers("second", 200))
     job.wait_for_out("lines", 300)
     os.kill(job.process.pid, signal.SIGKILL)
-    produce(broker, lines, numbers("third", 200))
+    write(broker, lines, numbers("third", 200))
 
     job.start().wait_for("running")
     expected = Counter(
@@ -153,7 +145,7 @@ def test_what_a_job_says_while_it_runs(kafka, broker, topic, make_job):
     graph["edges"].append({"from": "views", "to": "loud"})
     job = make_job(graph, interval="1 minute").start().wait_for("running")
     good = [json.dumps({"user": f"u{i}", "n": i - 2}) for i in range(10)]
-    produce(broker, views, [*good, "{no json", '{"n": "many"}'])
+    write(broker, views, [*good, "{no json", '{"n": "many"}'])
 
     def seen_samples():
         rows = [e["rows"] for e in job.of_type("sample") if e["step"] == "seen"]
@@ -201,7 +193,7 @@ def test_what_a_job_says_while_it_runs(kafka, broker, topic, make_job):
         kafka.process.send_signal(signal.SIGCONT)
     wait_until(lambda: None if broker not in messages(job)[-1] else "still away", 60)
     assert job.state == "running"
-    produce(broker, views, [json.dumps({"user": "late", "n": 1})])
+    write(broker, views, [json.dumps({"user": "late", "n": 1})])
     job.wait_for_out("views", 11)
 
     # Only Java is a child of the job's own: Java starts others for a moment, such as `chmod`.
@@ -269,7 +261,7 @@ def test_a_row_that_ends_the_query_names_its_step(broker, topic, make_job):
             "out": ("kafka_sink", {"connection": "local", "topic": topic("out")}),
         }
     )
-    produce(broker, lines, ["four", ""])
+    write(broker, lines, ["four", ""])
     ended = make_job(graph).start().wait_for_end(150)
     assert ended == {
         "code": 65,

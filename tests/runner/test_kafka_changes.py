@@ -2,10 +2,9 @@
 
 import uuid
 
-from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from tests.runner.scenario import long, make_topics, read_all, wait_until
+from tests.runner.scenario import long, make_topics, read_all, wait_until, write
 
 pytestmark = long
 
@@ -24,13 +23,6 @@ def handed_on(read, written):
     }
 
 
-def produce(servers, topic, values, partition=-1):
-    producer = Producer({"bootstrap.servers": servers})
-    for value in values:
-        producer.produce(topic, value=value, partition=partition)
-    assert producer.flush(20) == 0
-
-
 def test_partitions_that_are_added_are_read_and_a_topic_made_anew_is_told(broker, make_job):
     prefix = uuid.uuid4().hex[:8]
     lines, out = f"{prefix}-lines", f"{prefix}-out"
@@ -45,12 +37,12 @@ def test_partitions_that_are_added_are_read_and_a_topic_made_anew_is_told(broker
 
         return check
 
-    produce(broker, lines, ["a", "b"])
+    write(broker, lines, ["a", "b"])
     wait_until(came("a", "b"), 30)
     admin = AdminClient({"bootstrap.servers": broker})
     for added in admin.create_partitions([NewPartitions(lines, 3)]).values():
         added.result()
-    produce(broker, lines, ["c"], partition=2)
+    write(broker, lines, ["c"], partition=2)
     wait_until(came("a", "b", "c"), 60)
     assert job.state == "running"
     lag = lambda: job.of_type("metrics")[-1]["segments"]["out"]["lag"]  # noqa: E731
@@ -63,7 +55,7 @@ def test_partitions_that_are_added_are_read_and_a_topic_made_anew_is_told(broker
     wait_until(lambda: "there" if lines in admin.list_topics(timeout=10).topics else None, 30)
     # Where no record was before, whose name this one would bear.
     make_topics(broker, [lines], partitions=4)
-    produce(broker, lines, ["d"], partition=3)
+    write(broker, lines, ["d"], partition=3)
     ended = job.start().wait_for_end(150)
     assert (ended["code"], ended["state"], ended["permanent"]) == (65, "failed", True), ended
     assert "gone from Kafka" in ended["message"]

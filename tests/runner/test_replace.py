@@ -4,16 +4,7 @@ import json
 import uuid
 from dataclasses import replace
 
-from confluent_kafka import Producer
-
-from tests.runner.scenario import make_topics, read_all, wait_until
-
-
-def produce(servers, topic, values):
-    producer = Producer({"bootstrap.servers": servers})
-    for value in values:
-        producer.produce(topic, value=value, key=value)
-    assert producer.flush(20) == 0
+from tests.runner.scenario import make_topics, read_all, wait_until, write
 
 
 def changes(lines, out):
@@ -47,7 +38,7 @@ def test_one_takes_over_from_the_other_and_one_begins_afresh(broker, make_job):
     make_topics(broker, [lines])
     job = make_job(changes(lines, out), interval="1 minute").start().wait_for("running")
     words = [f"w{n}" for n in range(20)]
-    produce(broker, lines, words)
+    write(broker, lines, words)
 
     def counted(number):
         def check():
@@ -64,11 +55,11 @@ def test_one_takes_over_from_the_other_and_one_begins_afresh(broker, make_job):
         wait_until(lambda: None if ready.exists() else f"{next_.read()}", 60)
         assert job.is_alive
         assert next_.of_type("metrics") == []
-        produce(broker, lines, words)
+        write(broker, lines, words)
         wait_until(counted(40), 30)
         job.stop()
         next_.wait_for("running", 60)
-        produce(broker, lines, words)
+        write(broker, lines, words)
         wait_until(counted(60), 60)
         next_.stop()
 
@@ -76,7 +67,7 @@ def test_one_takes_over_from_the_other_and_one_begins_afresh(broker, make_job):
         # it would count further.
         next_.start(fresh=True).wait_for("running")
         wait_until(lambda: None if next_.counts["lines"]["in"] == 60 else f"{next_.counts}", 60)
-        produce(broker, lines, ["one more"])
+        write(broker, lines, ["one more"])
         next_.wait_for_out("lines", 61)
         next_.stop()
         assert max(json.loads(r["value"])["changes"] for r in read_all(broker, [out])) == 60

@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pyspark
 import pytest
-from confluent_kafka import Producer
 
 from builder.local.process import start, stop
-from tests.runner.scenario import long, make_topics, read_all, wait_until
+from tests.runner.scenario import long, make_topics, read_all, wait_until, write
 
 pytestmark = long
 
@@ -140,12 +139,9 @@ def test_counts_stay_exact_when_a_worker_is_killed(broker, cluster, make_job, mo
     expected: Counter[str] = Counter()
 
     def produce(name: str) -> None:
-        producer = Producer({"bootstrap.servers": broker})
-        for n in range(200):
-            words = WORDS[n % 3], f"{name}-{n}"
-            expected.update(words)
-            producer.produce(lines, value=" ".join(words))
-        assert producer.flush(20) == 0
+        values = [f"{WORDS[n % 3]} {name}-{n}" for n in range(200)]
+        expected.update(word for value in values for word in value.split())
+        write(broker, lines, values)
 
     def differing() -> str | None:
         found = {row["word"]: row["count"] for row in read_all(broker, [counts])}
