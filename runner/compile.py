@@ -251,19 +251,16 @@ class Program:
                 headers=headers,
                 read=self.given.get(step.id, ""),
             )
-            if config.has_dead_letters:
-                yield _bound(self._records_of(step.id), records)
-                records = self._records_of(step.id)
             rows = config.emit_rows(step.id, records.strip(), headers=headers)
             yield _bound(step.id, dedent(rows).strip() + observe)
         elif isinstance(config, FromTopic):
             yield self._received(step, config)
         else:
-            code = dedent(self._emitted(step, config)).strip()
+            code = dedent(self._emitted(step, config, observed=observed)).strip()
             self.operators |= "state_operator(" in code
             yield _bound(step.id, code + observe)
 
-    def _emitted(self, step: Step, config: StepType) -> str:
+    def _emitted(self, step: Step, config: StepType, *, observed: bool) -> str:
         """The source of a step's DataFrame; of a sink, that of its records."""
         inputs = inputs_of(self.graph, step, self.rows) or {}
         if isinstance(config, ToTopic):
@@ -272,6 +269,8 @@ class Program:
             return config.emit(read=self.given.get(step.id, ""))
         if config.state(**inputs) is not None:
             inputs = {port: _remembered(rows) for port, rows in inputs.items()}
+        if observed and (closes := config.closes_at()):
+            inputs = {port: _with_ends(rows, step.id, closes) for port, rows in inputs.items()}
         more = {"step": step.id} if config.prelude else {}
         return config.emit(**inputs, **more)
 
@@ -436,7 +435,9 @@ class Program:
         config = self.graph.by_id[segment.trunk].parsed
         assert isinstance(config, KafkaSource)
         topic = self._internal(segment.trunk, "dead-letters")
-        letters = config.emit_dead_letters(segment.trunk, self._records_of(segment.trunk), topic)
+        # A letter keeps the headers of its record, which the rows may have no use for.
+        records = config.emit_records(self.start, fetch_at_once=False, headers=True)
+        letters = config.emit_dead_letters(segment.trunk, records.strip(), topic)
         dropped = f"\n.observe({segment.trunk!r}, F.count('*').alias('dropped'))"
         yield (
             f"\n# Records of {segment.trunk} that can't be read.\n"
@@ -506,12 +507,6 @@ class Program:
         """Whether no real-time segment reads this source: only then does a fetch hold up others."""
         return all(s.mode == "micro_batch" for s in self.plan.segments if step.id in s.steps)
 
-    def _records_of(self, source: str) -> str:
-        name = f"{source}_records"
-        while name in self.graph.by_id:
-            name += "_"
-        return name
-
     def _internal(self, step: str, use: str) -> str:
         return f"headrace.{self.name}.{step}.{use}"
 
@@ -530,6 +525,13 @@ def _remembered(rows: Rows) -> Rows:
         code = state_operator("DropRepeats", rows, key=[], lane=lane, version=[rows.version])
         rows = replace(rows, variable=code)
     return rows
+
+
+def _with_ends(rows: Rows, step: str, closes: str) -> Rows:
+    """Rows observed by when their windows end: Spark counts those that come too late only after it
+    has brought rows of one group together. With more windows in a batch the figure is a guess."""
+    ends = f"F.expr({f'approx_top_k({closes}, 1000)'!r}).alias('ends')"
+    return replace(rows, variable=f"{rows}.observe({step + '.windows'!r}, {ends})")
 
 
 def _bound(name: str, code: str) -> str:

@@ -23,20 +23,20 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from runner.checkpoint import described, newest_offsets, query_id, unfinished
 from runner.class_archive import java_options
 from runner.events import READY, EventLog
 from runner.graph import Graph, read_graph
 from runner.kafka_login import options_key, spark_options
 from runner.launch import IDENTITY, SECRETS, this_process
-from runner.metrics import Metrics, Offsets
+from runner.metrics import Metrics
 from runner.samples import ConsoleTopics, Output, Samples
 from runner.slots import slots
-from runner.spark_errors import Judged, causes, judge
+from runner.spark_errors import Cause, Judged, causes, judge
 from runner.topics import NotReady, delete_internal, make_ready
 
 STOPPED, PERMANENT, WORLD, CRASH = 0, 65, 75, 1
@@ -51,6 +51,7 @@ LOCK = "lock"
 # From SIGTERM to the end.
 STOP_SECONDS = 8
 BEAT_SECONDS = 5
+DELAYS_SECONDS = 3
 MAX_LOG = 20 * 2**20
 
 # Set whatever the program says: expressions read neither the environment nor files, nothing
@@ -92,7 +93,7 @@ class _Host:
         self.graph: Graph = read_graph(self.run["graph"])
         self.events = EventLog(folder / "events.jsonl")
         self.metrics = Metrics(self.graph, self.run["segments"])
-        self.samples = Samples()
+        self.samples = Samples(self.run.get("masks", ()))
         self.asked_to_stop = threading.Event()
         self.ended = threading.Event()
         self.ending = threading.Lock()
@@ -135,6 +136,7 @@ class _Host:
         threads = [
             threading.Thread(target=self._tell, daemon=True),
             threading.Thread(target=self._follow_kafka, args=(console,), daemon=True),
+            threading.Thread(target=self._measure_delays, daemon=True),
         ]
         for thread in threads:
             thread.start()
@@ -253,8 +255,20 @@ class _Host:
             return _Ended(CRASH, "Java, which runs Spark, ended: killed, or out of memory.")
         source = (self.folder / "job.py").read_text()
         steps = [step.id for step in self.graph.in_order]
-        judged: Judged = judge(causes(error), source, steps)
-        return _Ended(_CODES[judged.fault], judged.message, judged.step)
+        chain = causes(error)
+        judged: Judged = judge(chain, source, steps)
+        message = judged.message
+        if judged.of_row:
+            message = f"{message} {self._reading(chain)}".strip()
+        return _Ended(_CODES[judged.fault], message, judged.step)
+
+    def _reading(self, chain: list[Cause]) -> str:
+        """Which records the query was at that these errors ended."""
+        for checkpoint in Path(self.run["checkpoints"]).glob("*/metadata"):
+            id_ = query_id(checkpoint.parent)
+            if id_ and any(f"id = {id_}" in cause.message for cause in chain):
+                return described(unfinished(checkpoint.parent))
+        return ""
 
     def _unless_stopped(self) -> None:
         if self.asked_to_stop.is_set():
@@ -306,7 +320,7 @@ class _Host:
 
     def _see_begun(self, queries: dict[str, Any], begun: set[str]) -> None:
         for name in queries.keys() - begun:
-            if offsets := _begin_of(queries[name]):
+            if offsets := newest_offsets(_checkpoint_of(queries[name])):
                 self.metrics.begins_at(name, offsets)
                 begun.add(name)
 
@@ -356,6 +370,18 @@ class _Host:
                 if away and not self.asked_to_stop.is_set():
                     self.state("running", self.how)
                 away = False
+
+    def _measure_delays(self) -> None:
+        """Every few seconds: how old what waits is, and how long results take."""
+        from confluent_kafka import KafkaException
+
+        from runner.delays import Delays
+
+        delays = Delays(self.run, self.run["connections"], self.metrics)
+        while not self.ended.wait(DELAYS_SECONDS):
+            # While Kafka is away there is nothing to look at; somebody else tells it.
+            with contextlib.suppress(KafkaException):
+                delays.look()
 
     def _stop_when_asked(self) -> None:
         self.asked_to_stop.wait()
@@ -486,30 +512,9 @@ def _processes(query: Any) -> bool:
     return bool(status["isTriggerActive"] or status["message"].startswith("Waiting"))
 
 
-def _begin_of(query: Any) -> Offsets:
-    """Where a query begins to read: after its last batch, or where its sources began."""
+def _checkpoint_of(query: Any) -> Path:
     root = query._jsq.streamingQuery().resolvedCheckpointRoot()
-    folder = Path(root.removeprefix("file:"))
-    batches = sorted(int(p.name) for p in folder.glob("offsets/[0-9]*") if p.name.isdecimal())
-    if batches:
-        texts = [(folder / "offsets" / str(batches[-1])).read_text()]
-    else:
-        texts = [p.read_text() for p in sorted(folder.glob("sources/*/0"))]
-    return {k: v for text in texts for k, v in _offsets_in(text)}
-
-
-def _offsets_in(text: str) -> Iterator[tuple[str, int]]:
-    for line in text.splitlines():
-        begin = line.find("{")
-        try:
-            said = json.loads(line[begin:]) if begin >= 0 else None
-        except ValueError:
-            continue
-        for topic, partitions in (said or {}).items():
-            if isinstance(partitions, dict):
-                for partition, offset in partitions.items():
-                    if isinstance(offset, int) and partition.isdecimal():
-                        yield f"{topic}-{partition}", offset
+    return Path(root.removeprefix("file:"))
 
 
 def _how(modes: Any) -> str:

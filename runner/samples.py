@@ -4,12 +4,13 @@ import io
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from runner.kafka_login import Cluster
+from runner.mask import masked
 from runner.topics import client
 
 ROWS = 50
@@ -17,16 +18,22 @@ MAX_TEXT = 2_000
 
 
 class Samples:
-    """Keeps the newest rows of each console step until they are asked for."""
+    """Keeps the newest rows of each console step until they are asked for.
 
-    def __init__(self) -> None:
+    `masks` name the columns whose values are not shown.
+    """
+
+    def __init__(self, masks: Sequence[str] = ()) -> None:
+        self._masks = masks
         self._lock = threading.Lock()
         self._rows: dict[str, deque[Any]] = {}
         self._new: set[str] = set()
 
     def add(self, step: str, row: Any) -> None:
         with self._lock:
-            self._rows.setdefault(step, deque(maxlen=ROWS)).append(_clipped(row))
+            self._rows.setdefault(step, deque(maxlen=ROWS)).append(
+                _clipped(masked(row, self._masks))
+            )
             self._new.add(step)
 
     def events(self) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ _PERMANENT = re.compile(
 )
 _OF_PYTHON = re.compile(r"RuntimeError: step (\w+): (.*)")
 _OUT_OF_RANGE = re.compile(r"OffsetOutOfRange|is out of range for partition")
+_BROKEN_LOG = re.compile(r"Incomplete log file|malformed (log|offset|commit)|metadata")
 _FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
 _EXECUTOR_LOST = re.compile(
     r"ExecutorLostFailure .*?Reason: (.+?)\.?\s*(?:Driver stacktrace|\n|$)", re.S
@@ -78,11 +79,12 @@ class Cause:
 
 @dataclass(frozen=True)
 class Judged:
-    """Whose fault an error is, in a sentence for people."""
+    """Whose fault an error is, in a sentence for people; `of_row` where a row brought it about."""
 
     fault: Fault
     message: str
     step: str | None = None
+    of_row: bool = False
 
 
 def causes(error: BaseException) -> list[Cause]:
@@ -122,18 +124,21 @@ def judge(chain: Iterable[Cause], program: str, steps: Iterable[str]) -> Judged:
     for cause in reversed(chain):
         # What the program says of Python that people wrote; given the same rows it says it again.
         if said := _OF_PYTHON.search(cause.message):
-            return Judged("permanent", f"The Python of this step failed. {said[2]}", said[1])
+            message = f"The Python of this step failed. {said[2]}"
+            return Judged("permanent", message, said[1], of_row=True)
     for cause in reversed(chain):
         if cause.condition and cause.condition != "STREAM_FAILED":
-            return Judged(_fault(cause), sentence(cause), step)
+            return Judged(_fault(cause), sentence(cause), step, of_row=_is_of_row(cause))
     # That a query failed says no more than the exception which ended it.
     inner = [cause for cause in chain if cause.condition != "STREAM_FAILED"] or chain
     for cause in reversed(inner):
         if "AnalysisException" in cause.java_class or "ParseException" in cause.java_class:
             return Judged("permanent", _first(cause.message), step)
-        if re.search(r"Incomplete log file|malformed (log|offset|commit)|metadata", cause.message):
+        if _BROKEN_LOG.search(cause.message):
+            # The exception around it names the file.
+            told = max((c.message for c in inner if _BROKEN_LOG.search(c.message)), key=len)
             advice = "Restore it, or start with a new checkpoint."
-            message = f"The checkpoint can't be read: {_first(cause.message)} {advice}"
+            message = f"The checkpoint can't be read: {_first(told)} {advice}"
             return Judged("permanent", message, step)
         if "OutOfMemoryError" in cause.java_class + cause.message:
             return Judged("crash", "The job ran out of memory.", step)
@@ -174,6 +179,12 @@ def _fault(cause: Cause) -> Fault:
     if _PERMANENT.match(condition) or (cause.sql_state or "")[:2] in ("22", "42", "0A"):
         return "permanent"
     return "crash"
+
+
+def _is_of_row(cause: Cause) -> bool:
+    """Whether a value that a row holds is at fault."""
+    of_data = (cause.sql_state or "").startswith("22")
+    return of_data and not _PERMANENT.match(cause.condition or "")
 
 
 def _cause(java: Any) -> Cause:

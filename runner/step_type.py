@@ -92,6 +92,11 @@ class StepType(Config):
         """What the step remembers of the rows that flow in; None if nothing."""
         return None
 
+    def closes_at(self) -> str | None:
+        """When the last window that a row counts in ends, as SQL in milliseconds since 1970; None
+        where rows that come later are not dropped, or counted one by one by whoever does."""
+        return None
+
     def goes_through(self) -> str | None:
         """The topic that what this step gives must go by, None if it need not go by any."""
         return None

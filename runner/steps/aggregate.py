@@ -200,7 +200,7 @@ class Aggregate(StepType):
         if not lane:
             hidden.append(Column(ALL, "string"))
             lane = (ALL,)
-        if self._by_operator:
+        if self.by_operator:
             hidden.insert(0, Column(DELETED, "boolean"))
         columns = (window if self._windowed else ()) + groups + results
         key = self._key()
@@ -210,7 +210,7 @@ class Aggregate(StepType):
         return Rows("stream", (*columns, *hidden), lane=lane, version=VERSION)
 
     def emit(self, rows: Rows) -> str:
-        code = self._emit_by_operator(rows) if self._by_operator else self._emit_by_sql(rows)
+        code = self._emit_by_operator(rows) if self.by_operator else self._emit_by_sql(rows)
         if self.emit_ == "updates":
             return code
         key = key_text(self.gives(rows), self._key())
@@ -220,8 +220,8 @@ class Aggregate(StepType):
     def state(self, rows: Rows) -> State:
         return State(
             watermark=self._windowed,
-            closes=not self._by_operator,
-            appends=self.emit_ == "final" and not self._by_operator,
+            closes=not self.by_operator,
+            appends=self.emit_ == "final" and not self.by_operator,
         )
 
     def batches_only(self) -> str | None:
@@ -230,6 +230,13 @@ class Aggregate(StepType):
         if self.emit_ == "final":
             return "its results come once, when their window has closed"
         return None
+
+    def closes_at(self) -> str | None:
+        if self.by_operator or not self.window.size:
+            return None
+        at = f"unix_millis({sql.quoted(self.time)})"
+        every = milliseconds(self.window.advance or self.window.size)
+        return f"{at} - pmod({at}, {every}) + {milliseconds(self.window.size)}"
 
     def _emit_by_sql(self, rows: Rows) -> str:
         groups = [repr(sql.quoted(name)) for name in self.group_by]
@@ -271,7 +278,7 @@ class Aggregate(StepType):
         return self.window.kind != "none"
 
     @property
-    def _by_operator(self) -> bool:
+    def by_operator(self) -> bool:
         """Whether Spark's SQL can't say these windows in update mode, or says them too slowly: it
         shuffles, looks up and writes each row once for each hopping window that it is in."""
         if self.window.kind == "hopping":

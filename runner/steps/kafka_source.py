@@ -193,7 +193,10 @@ class KafkaSource(KafkaRecords):
         """
 
     def emit_dead_letters(self, step: str, records: str, topic: str) -> str:
-        """The DataFrame of the records that can't be read, as they go to the dead-letter topic."""
+        """The DataFrame of the records that can't be read, as they go to the dead-letter topic.
+
+        `records` have their headers, which stay.
+        """
         error = f"The value is no {_RECORD[self.format]} of the declared columns."
         provenance = ", ".join(
             f"F.struct(F.lit({name!r}).alias('key'), "
@@ -213,7 +216,9 @@ class KafkaSource(KafkaRecords):
                 F.lit({topic!r}).alias('topic'),
                 'key',
                 'value',
-                F.array({provenance}).alias('headers'),
+                F.concat(
+                    F.coalesce('headers', F.array()), F.array({provenance})
+                ).alias('headers'),
             )
         """
 

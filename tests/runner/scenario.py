@@ -101,6 +101,17 @@ def read_all(servers: str, topics: list[str]) -> list[Row]:
         consumer.close()
 
 
+def read_headers(servers: str, topics: list[str]) -> list[dict[str, bytes]]:
+    """The headers of every record there is now."""
+    consumer = Consumer(
+        {"bootstrap.servers": servers, "group.id": "unused", "enable.auto.commit": False}
+    )
+    try:
+        return [dict(message.headers() or []) for message in _messages(consumer, topics)]
+    finally:
+        consumer.close()
+
+
 def _first_ones(messages: list[Any]) -> Iterator[Any]:
     seen = set()
     for message in messages:
@@ -143,7 +154,7 @@ def _row(message: Any) -> Row:
         value = json.loads(text)
     except ValueError:
         value = text
-    return {**(value if isinstance(value, dict) else {}), "value": text, **about}
+    return {"value": text, **(value if isinstance(value, dict) else {}), **about, "_value": text}
 
 
 def difference(expect: dict[str, Any], rows: list[Row], prefix: str = "") -> str | None:

@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource
 
 from runner import launch
-from tests.runner.scenario import make_topics, read_all, wait_until, write
+from tests.runner.scenario import make_topics, read_all, read_headers, wait_until, write
 
 
 def source(topic, **config):
@@ -145,7 +145,8 @@ def test_what_a_job_says_while_it_runs(kafka, broker, topic, make_job):
     graph["edges"].append({"from": "views", "to": "loud"})
     job = make_job(graph, interval="1 minute").start().wait_for("running")
     good = [json.dumps({"user": f"u{i}", "n": i - 2}) for i in range(10)]
-    write(broker, views, [*good, "{no json", '{"n": "many"}'])
+    write(broker, views, [*good, '{"n": "many"}'])
+    write(broker, views, ["{no json"], headers=[("trace", b"7")])
 
     def seen_samples():
         rows = [e["rows"] for e in job.of_type("sample") if e["step"] == "seen"]
@@ -160,14 +161,16 @@ def test_what_a_job_says_while_it_runs(kafka, broker, topic, make_job):
     assert all(isinstance(row["n"], int) for row in shown)
 
     # Within the first real-time batch: the source, and what can't be read put aside.
-    def dropped():
+    def put_aside():
         views = job.counts["views"]
-        return None if (views["out"], views["dropped"]) == (10, 2) else f"{views}"
+        return None if (views["out"], views["errors"]) == (10, 2) else f"{views}"
 
-    wait_until(dropped, 60)
+    wait_until(put_aside, 60)
     assert job.counts["views"]["in"] == 12
     letters = [t["topic"] for t in job.about["topics"] if t["use"] == "dead_letters"]
-    assert len(read_all(broker, letters)) == 2
+    put_aside = read_headers(broker, letters)
+    assert [about["headrace.topic"] for about in put_aside] == [views.encode()] * 2
+    assert sorted(about.get("trace", b"") for about in put_aside) == [b"", b"7"]
     lag = lambda: job.of_type("metrics")[-1]["segments"]["views"]["lag"]  # noqa: E731
     wait_until(lambda: None if lag() == {f"{views}-0": 0, f"{views}-1": 0} else f"{lag()}", 60)
 
@@ -263,13 +266,9 @@ def test_a_row_that_ends_the_query_names_its_step(broker, topic, make_job):
     )
     write(broker, lines, ["four", ""])
     ended = make_job(graph).start().wait_for_end(150)
-    assert ended == {
-        "code": 65,
-        "state": "failed",
-        "message": "A row divides by zero. Use try_divide, which gives null instead.",
-        "step": "shares",
-        "permanent": True,
-    }
+    sentence = "A row divides by zero. Use try_divide, which gives null instead. It was reading "
+    assert ended.pop("message").startswith(f"{sentence}{lines}, partition ")
+    assert ended == {"code": 65, "state": "failed", "step": "shares", "permanent": True}
 
 
 def test_a_broker_that_is_away_is_named(topic, make_job):

@@ -590,7 +590,7 @@ def test_real_time_goes_on_from_micro_batches(broker: str, tmp_path: Path) -> No
             scenario.produce(broker, f"{name}-{number}", {"format": "text"}, values)
 
     def out(name: str) -> list[Row]:
-        return [json.loads(row["value"]) for row in scenario.read_all(broker, [f"{name}-out"])]
+        return [json.loads(row["_value"]) for row in scenario.read_all(broker, [f"{name}-out"])]
 
     def wait_for(name: str, *expected: Row) -> None:
         def missing() -> str | None:

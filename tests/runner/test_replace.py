@@ -42,7 +42,7 @@ def test_one_takes_over_from_the_other_and_one_begins_afresh(broker, make_job):
 
     def counted(number):
         def check():
-            found = [json.loads(row["value"])["changes"] for row in read_all(broker, [out])]
+            found = [json.loads(row["_value"])["changes"] for row in read_all(broker, [out])]
             return None if found and max(found) == number else f"{found[-3:]}, not {number}"
 
         return check
@@ -70,7 +70,7 @@ def test_one_takes_over_from_the_other_and_one_begins_afresh(broker, make_job):
         write(broker, lines, ["one more"])
         next_.wait_for_out("lines", 61)
         next_.stop()
-        assert max(json.loads(r["value"])["changes"] for r in read_all(broker, [out])) == 60
+        assert max(json.loads(r["_value"])["changes"] for r in read_all(broker, [out])) == 60
         (changed,) = [t["topic"] for t in job.about["topics"] if t["use"] == "internal"]
         assert len(read_all(broker, [changed])) <= 61 - 40
     finally:

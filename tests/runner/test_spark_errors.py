@@ -54,6 +54,18 @@ def test_whose_fault(cause, fault):
     assert judged.step is None
 
 
+def test_a_damaged_checkpoint_is_named_with_what_to_do():
+    file = "file:/data/checkpoints/counts-1/offsets/7"
+    around = Cause(
+        "java.lang.IllegalStateException",
+        f"Failed to read log file {file}. Incomplete log file in the offset log",
+    )
+    inside = Cause("java.lang.IllegalStateException", "Incomplete log file in the offset log")
+    judged = judge([STREAM_FAILED, around, inside], PROGRAM, STEPS)
+    assert (judged.fault, file in judged.message) == ("permanent", True)
+    assert judged.message.endswith("Restore it, or start with a new checkpoint.")
+
+
 def test_a_machine_that_is_gone_is_no_fault_of_the_program():
     message = (
         "Job aborted due to stage failure: Task 0 in stage 2.0 failed 1 times, most recent "

@@ -894,7 +894,7 @@ class Live:
 
     def rows(self, topic: str) -> list[Row]:
         read = scenario.read_all(self.servers, [topic])
-        return [json.loads(row["value"]) for row in read]
+        return [json.loads(row["_value"]) for row in read]
 
     def wait_for(self, topic: str, done: Callable[[list[Row]], bool], seconds: float = 120) -> None:
         def missing() -> str | None:

@@ -14,6 +14,7 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.TimeMode;
@@ -81,9 +82,7 @@ public final class HoppingWindows extends WindowOperator {
     touched.forEach(
         (number, slot) -> {
           slots.updateValue(number, slot.write());
-          slot.changed.forEach(
-              (start, buffer) ->
-                  changes.add(changed(group, 1000 * start, 1000 * (start + size), buffer, false)));
+          slot.changed.forEach((start, buffer) -> changes.add(row(group, start, buffer)));
         });
     return changes;
   }
@@ -93,6 +92,25 @@ public final class HoppingWindows extends WindowOperator {
     // The timer is the end of the last window of a slot.
     slots.removeKey(number(timer - size));
     return List.of();
+  }
+
+  @Override
+  Dataset<Row> state(SparkSession spark, JsonNode said) {
+    return Remembered.state(spark, said, "slots");
+  }
+
+  @Override
+  List<Row> remembered(Row state) {
+    List<Row> windows = new ArrayList<>();
+    new Slot(Remembered.bytes(state, 2))
+        .kept.forEach(
+            (start, buffer) ->
+                windows.add(row(state.getStruct(0), start, task().read(buffer))));
+    return windows;
+  }
+
+  private Row row(Row group, long start, Aggregates.Buffer buffer) {
+    return changed(group, 1000 * start, 1000 * (start + size), buffer, false);
   }
 
   private Slot read(long number) {

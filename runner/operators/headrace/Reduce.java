@@ -13,6 +13,7 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.AnsiTypeCoercion;
@@ -111,15 +112,16 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
     StructType gives =
         group.given(rowType).add(ACC, type).add("_version", DataTypes.LongType);
     Column[] key = group.key.toArray(Column[]::new);
+    Reduce reduce = new Reduce(initial, step, type, rowType, order, group.size);
     Dataset<Row> changes =
-        ready
-            .groupBy(key)
-            .as(Encoders.row(ready.select(key).schema().asNullable()), Encoders.row(rowType))
-            .transformWithState(
-                new Reduce(initial, step, type, rowType, order, group.size),
-                TimeMode.None(),
-                OutputMode.Update(),
-                Encoders.row(gives));
+        Remembered.isAsked(said)
+            ? Remembered.rows(
+                Remembered.state(spark, said, "acc"), row -> reduce.remembered(row), gives)
+            : ready
+                .groupBy(key)
+                .as(Encoders.row(ready.select(key).schema().asNullable()), Encoders.row(rowType))
+                .transformWithState(
+                    reduce, TimeMode.None(), OutputMode.Update(), Encoders.row(gives));
     List<Column> given = new ArrayList<>(group.given);
     given.add(Operator.column(ACC));
     given.add(Operator.column("_version"));
@@ -133,33 +135,54 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
 
   @Override
   public Iterator<Row> handleInputRows(Row group, Iterator<Row> rows, TimerValues timers) {
-    if (task == null) task = new Task();
     List<InternalRow> sorted = new ArrayList<>();
-    while (rows.hasNext()) sorted.add(task.reader.apply(rows.next()).copy());
-    if (order.length > 0) sorted.sort(task.ordering::compare);
+    while (rows.hasNext()) sorted.add(task().reader.apply(rows.next()).copy());
+    if (order.length > 0) sorted.sort(task().ordering::compare);
     byte[] before = kept.get();
     GenericInternalRow acc = new GenericInternalRow(1);
     long version = 0;
     if (before == null) {
       acc.update(0, initial.value(new GenericInternalRow(0)));
     } else {
-      UnsafeRow row = new UnsafeRow(2);
-      row.pointTo(before, before.length);
+      UnsafeRow row = read(before);
       acc.update(0, row.get(0, type));
       version = row.getLong(1);
     }
     for (InternalRow row : sorted) acc.update(0, step.value(new JoinedRow(acc, row)));
     version += sorted.size();
     kept.update(
-        task.packer
+        task()
+            .packer
             .apply(new GenericInternalRow(new Object[] {acc.values()[0], version}))
             .copy()
             .getBytes());
+    return Operator.scala(List.of(row(group, acc, version)));
+  }
+
+  private java.util.Iterator<Row> remembered(Row state) {
+    UnsafeRow kept = read(Remembered.bytes(state, 1));
+    GenericInternalRow acc = new GenericInternalRow(new Object[] {kept.get(0, type)});
+    return List.of(row(state.getStruct(0), acc, kept.getLong(1))).iterator();
+  }
+
+  /** Returns what is kept of a group: acc, and the number of its rows. */
+  private static UnsafeRow read(byte[] bytes) {
+    UnsafeRow row = new UnsafeRow(2);
+    row.pointTo(bytes, bytes.length);
+    return row;
+  }
+
+  private Row row(Row group, InternalRow acc, long version) {
     Object[] all = new Object[groups + 2];
     for (int i = 0; i < groups; i++) all[i] = group.get(i);
-    all[groups] = task.writer.apply(acc).get(0);
+    all[groups] = task().writer.apply(acc).get(0);
     all[groups + 1] = version;
-    return Operator.scala(Operator.one(all));
+    return RowFactory.create(all);
+  }
+
+  private Task task() {
+    if (task == null) task = new Task();
+    return task;
   }
 
   private final class Task {

@@ -8,6 +8,7 @@ import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.TTLConfig;
@@ -101,6 +102,28 @@ public final class SessionWindows extends WindowOperator {
     return changes;
   }
 
+  /** The aggregates of each session, and the bounds of all sessions of its group. */
+  @Override
+  Dataset<Row> state(SparkSession spark, JsonNode said) {
+    Dataset<Row> kept = Remembered.state(spark, said, "buffers");
+    Dataset<Row> of = Remembered.state(spark, said, "bounds");
+    return kept.join(of, kept.col("key").eqNullSafe(of.col("key")))
+        .select(
+            kept.col("key"), kept.col("user_map_key"), kept.col("user_map_value"), of.col("value"));
+  }
+
+  @Override
+  List<Row> remembered(Row state) {
+    long start = state.getStruct(1).getLong(0);
+    for (Session session : read(Remembered.bytes(state, 3))) {
+      if (session.start == start) {
+        Aggregates.Buffer buffer = task().read(Remembered.bytes(state, 2));
+        return List.of(row(state.getStruct(0), session.kept, buffer, false));
+      }
+    }
+    return List.of();
+  }
+
   private void add(List<Session> sessions, Timed row, Row group, List<Row> changes) {
     int place = 0;
     while (place < sessions.size() && sessions.get(place).last + gap < row.at()) place++;
@@ -179,8 +202,11 @@ public final class SessionWindows extends WindowOperator {
   }
 
   private List<Session> read() {
+    return read(bounds.get());
+  }
+
+  private static List<Session> read(byte[] bytes) {
     List<Session> sessions = new ArrayList<>();
-    byte[] bytes = bounds.get();
     if (bytes == null) return sessions;
     ByteBuffer in = ByteBuffer.wrap(bytes);
     while (in.hasRemaining()) {

@@ -12,6 +12,7 @@ import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.TimeMode;
@@ -101,6 +102,17 @@ public final class SlidingWindows extends WindowOperator {
       slots.updateValue(number, slot.write());
     }
     return changes;
+  }
+
+  @Override
+  Dataset<Row> state(SparkSession spark, JsonNode said) {
+    return Remembered.state(spark, said, "windows");
+  }
+
+  @Override
+  List<Row> remembered(Row state) {
+    long start = state.getStruct(1).getLong(0);
+    return List.of(row(state.getStruct(0), start, task().read(Remembered.bytes(state, 2))));
   }
 
   /** What rows of one group and call change, in memory until all of them are in. */

@@ -14,6 +14,7 @@ import org.apache.spark.sql.Encoder;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.util.DateTimeUtils;
 import org.apache.spark.sql.streaming.ExpiredTimerInfo;
@@ -71,6 +72,12 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
             rows.sparkSession().conf().get("spark.sql.datetime.java8API.enabled", "false"));
   }
 
+  /** Returns the part of the state that holds the windows. */
+  abstract Dataset<Row> state(SparkSession spark, JsonNode said);
+
+  /** Returns the windows in one row of that part, of which the first column is the group. */
+  abstract List<Row> remembered(Row state);
+
   /** A row of the group: its time in microseconds, when it came, what {@link Aggregates} reads. */
   record Timed(long at, long[] came, InternalRow row) {}
 
@@ -117,11 +124,14 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
     gives = gives.add("_deleted", DataTypes.BooleanType).add("_version", DataTypes.LongType);
     Column[] key = group.key.toArray(Column[]::new);
     Dataset<Row> changes =
-        ready
-            .groupBy(key)
-            .as(Encoders.row(ready.select(key).schema().asNullable()), Encoders.row(rowType))
-            .transformWithState(
-                this, TimeMode.EventTime(), OutputMode.Update(), Encoders.row(gives));
+        Remembered.isAsked(said)
+            ? Remembered.rows(
+                state(rows.sparkSession(), said), row -> remembered(row).iterator(), gives)
+            : ready
+                .groupBy(key)
+                .as(Encoders.row(ready.select(key).schema().asNullable()), Encoders.row(rowType))
+                .transformWithState(
+                    this, TimeMode.EventTime(), OutputMode.Update(), Encoders.row(gives));
     List<Column> given = new ArrayList<>(List.of(col("window")));
     given.addAll(group.given);
     given.addAll(aggregates.results(changes));

@@ -123,6 +123,12 @@ write_ways = (
 
 per_hour = (
     parted.where(F.col("_branch") == "sales")
+    .observe(
+        "per_hour.windows",
+        F.expr(
+            "approx_top_k(unix_millis(_timestamp) - pmod(unix_millis(_timestamp), 3600000) + 3600000, 1000)"
+        ).alias("ends"),
+    )
     .withWatermark("_timestamp", "2 hours")
     .groupBy(F.window("_timestamp", "1 hour"), "guest")
     .agg(

@@ -51,7 +51,7 @@ def state_operator(name, *inputs, **options):
     return DataFrame(rows, spark)
 
 
-actions_records = (
+actions = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("subscribe", "browser-actions")
@@ -66,9 +66,7 @@ actions_records = (
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
-)
-actions = (
-    actions_records.where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
     .select(
         F.col("json.browser").alias("browser"),
         F.col("json.action").alias("action"),
@@ -114,7 +112,7 @@ write_action_counts = (
     .outputMode("update")
 )
 
-solved_records = (
+solved = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("subscribe", "captcha-solved")
@@ -129,9 +127,7 @@ solved_records = (
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
-)
-solved = (
-    solved_records.where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
+    .where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
     .select(
         F.coalesce(F.col("json.browser"), F.expr("TRY_CAST(CAST(key AS STRING) AS string)")).alias(
             "browser"
@@ -229,34 +225,51 @@ write_ask = (
 
 # Records of actions that can't be read.
 (
-    actions_records.where("json IS NULL OR json._corrupt_record IS NOT NULL")
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "browser-actions")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "browser string, action string, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("json IS NULL OR json._corrupt_record IS NOT NULL")
     .select(
         F.lit("headrace.golden.actions.dead-letters").alias("topic"),
         "key",
         "value",
-        F.array(
-            F.struct(
-                F.lit("headrace.step").alias("key"),
-                F.lit("actions").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.topic").alias("key"),
-                F.col("topic").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.partition").alias("key"),
-                F.col("partition").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.offset").alias("key"),
-                F.col("offset").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.error").alias("key"),
-                F.lit("The value is no JSON object of the declared columns.")
-                .cast("string")
-                .cast("binary")
-                .alias("value"),
+        F.concat(
+            F.coalesce("headers", F.array()),
+            F.array(
+                F.struct(
+                    F.lit("headrace.step").alias("key"),
+                    F.lit("actions").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.topic").alias("key"),
+                    F.col("topic").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.partition").alias("key"),
+                    F.col("partition").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.offset").alias("key"),
+                    F.col("offset").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.error").alias("key"),
+                    F.lit("The value is no JSON object of the declared columns.")
+                    .cast("string")
+                    .cast("binary")
+                    .alias("value"),
+                ),
             ),
         ).alias("headers"),
     )
@@ -272,34 +285,51 @@ write_ask = (
 
 # Records of solved that can't be read.
 (
-    solved_records.where("value IS NOT NULL AND (json IS NULL OR json._corrupt_record IS NOT NULL)")
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "captcha-solved")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "browser string, ok boolean, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("value IS NOT NULL AND (json IS NULL OR json._corrupt_record IS NOT NULL)")
     .select(
         F.lit("headrace.golden.solved.dead-letters").alias("topic"),
         "key",
         "value",
-        F.array(
-            F.struct(
-                F.lit("headrace.step").alias("key"),
-                F.lit("solved").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.topic").alias("key"),
-                F.col("topic").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.partition").alias("key"),
-                F.col("partition").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.offset").alias("key"),
-                F.col("offset").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.error").alias("key"),
-                F.lit("The value is no JSON object of the declared columns.")
-                .cast("string")
-                .cast("binary")
-                .alias("value"),
+        F.concat(
+            F.coalesce("headers", F.array()),
+            F.array(
+                F.struct(
+                    F.lit("headrace.step").alias("key"),
+                    F.lit("solved").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.topic").alias("key"),
+                    F.col("topic").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.partition").alias("key"),
+                    F.col("partition").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.offset").alias("key"),
+                    F.col("offset").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.error").alias("key"),
+                    F.lit("The value is no JSON object of the declared columns.")
+                    .cast("string")
+                    .cast("binary")
+                    .alias("value"),
+                ),
             ),
         ).alias("headers"),
     )

@@ -37,7 +37,7 @@ CONNECTIONS = {
     },
 }
 
-sales_records = (
+sales = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("subscribe", "sales-csv")
@@ -51,9 +51,7 @@ sales_records = (
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
-)
-sales = (
-    sales_records.where("csv IS NOT NULL AND csv._corrupt_record IS NULL")
+    .where("csv IS NOT NULL AND csv._corrupt_record IS NULL")
     .select(
         F.col("csv.product").alias("product"),
         F.col("csv.amount").alias("amount"),
@@ -100,34 +98,51 @@ out = (
 
 # Records of sales that can't be read.
 (
-    sales_records.where("csv IS NULL OR csv._corrupt_record IS NOT NULL")
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "sales-csv")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "csv",
+        F.from_csv(
+            F.col("value").cast("string"),
+            "product string, amount double, paid boolean, at timestamp, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("csv IS NULL OR csv._corrupt_record IS NOT NULL")
     .select(
         F.lit("headrace.golden.sales.dead-letters").alias("topic"),
         "key",
         "value",
-        F.array(
-            F.struct(
-                F.lit("headrace.step").alias("key"),
-                F.lit("sales").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.topic").alias("key"),
-                F.col("topic").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.partition").alias("key"),
-                F.col("partition").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.offset").alias("key"),
-                F.col("offset").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.error").alias("key"),
-                F.lit("The value is no CSV record of the declared columns.")
-                .cast("string")
-                .cast("binary")
-                .alias("value"),
+        F.concat(
+            F.coalesce("headers", F.array()),
+            F.array(
+                F.struct(
+                    F.lit("headrace.step").alias("key"),
+                    F.lit("sales").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.topic").alias("key"),
+                    F.col("topic").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.partition").alias("key"),
+                    F.col("partition").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.offset").alias("key"),
+                    F.col("offset").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.error").alias("key"),
+                    F.lit("The value is no CSV record of the declared columns.")
+                    .cast("string")
+                    .cast("binary")
+                    .alias("value"),
+                ),
             ),
         ).alias("headers"),
     )

@@ -38,7 +38,7 @@ CONNECTIONS = {
     },
 }
 
-sales_records = (
+sales = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("subscribe", "sales")
@@ -52,9 +52,7 @@ sales_records = (
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
-)
-sales = (
-    sales_records.where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
     .select(
         F.col("json.product").alias("product"),
         F.col("json.quantity").alias("quantity"),
@@ -68,7 +66,7 @@ sales = (
     .observe("sales", F.count("*").alias("rows"))
 )
 
-shipments_records = (
+shipments = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("subscribe", "shipments")
@@ -82,9 +80,7 @@ shipments_records = (
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
-)
-shipments = (
-    shipments_records.where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
     .select(
         F.col("json.product").alias("product"),
         F.col("json.quantity").alias("quantity"),
@@ -175,34 +171,51 @@ write_on_hand = (
 
 # Records of sales that can't be read.
 (
-    sales_records.where("json IS NULL OR json._corrupt_record IS NOT NULL")
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "sales")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "product string, quantity int, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("json IS NULL OR json._corrupt_record IS NOT NULL")
     .select(
         F.lit("headrace.golden.sales.dead-letters").alias("topic"),
         "key",
         "value",
-        F.array(
-            F.struct(
-                F.lit("headrace.step").alias("key"),
-                F.lit("sales").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.topic").alias("key"),
-                F.col("topic").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.partition").alias("key"),
-                F.col("partition").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.offset").alias("key"),
-                F.col("offset").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.error").alias("key"),
-                F.lit("The value is no JSON object of the declared columns.")
-                .cast("string")
-                .cast("binary")
-                .alias("value"),
+        F.concat(
+            F.coalesce("headers", F.array()),
+            F.array(
+                F.struct(
+                    F.lit("headrace.step").alias("key"),
+                    F.lit("sales").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.topic").alias("key"),
+                    F.col("topic").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.partition").alias("key"),
+                    F.col("partition").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.offset").alias("key"),
+                    F.col("offset").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.error").alias("key"),
+                    F.lit("The value is no JSON object of the declared columns.")
+                    .cast("string")
+                    .cast("binary")
+                    .alias("value"),
+                ),
             ),
         ).alias("headers"),
     )
@@ -218,34 +231,51 @@ write_on_hand = (
 
 # Records of shipments that can't be read.
 (
-    shipments_records.where("json IS NULL OR json._corrupt_record IS NOT NULL")
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "shipments")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "product string, quantity int, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("json IS NULL OR json._corrupt_record IS NOT NULL")
     .select(
         F.lit("headrace.golden.shipments.dead-letters").alias("topic"),
         "key",
         "value",
-        F.array(
-            F.struct(
-                F.lit("headrace.step").alias("key"),
-                F.lit("shipments").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.topic").alias("key"),
-                F.col("topic").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.partition").alias("key"),
-                F.col("partition").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.offset").alias("key"),
-                F.col("offset").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.error").alias("key"),
-                F.lit("The value is no JSON object of the declared columns.")
-                .cast("string")
-                .cast("binary")
-                .alias("value"),
+        F.concat(
+            F.coalesce("headers", F.array()),
+            F.array(
+                F.struct(
+                    F.lit("headrace.step").alias("key"),
+                    F.lit("shipments").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.topic").alias("key"),
+                    F.col("topic").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.partition").alias("key"),
+                    F.col("partition").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.offset").alias("key"),
+                    F.col("offset").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.error").alias("key"),
+                    F.lit("The value is no JSON object of the declared columns.")
+                    .cast("string")
+                    .cast("binary")
+                    .alias("value"),
+                ),
             ),
         ).alias("headers"),
     )

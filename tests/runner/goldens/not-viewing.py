@@ -51,7 +51,7 @@ def state_operator(name, *inputs, **options):
     return DataFrame(rows, spark)
 
 
-ticks_records = (
+ticks = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("subscribe", "tick")
@@ -66,9 +66,7 @@ ticks_records = (
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
-)
-ticks = (
-    ticks_records.where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
     .select(
         F.col("json.user").alias("user"),
         F.col("json.at").alias("at"),
@@ -83,7 +81,7 @@ ticks = (
     .observe("ticks", F.count("*").alias("rows"))
 )
 
-presence_records = (
+presence = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("subscribe", "presence")
@@ -98,9 +96,7 @@ presence_records = (
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
-)
-presence = (
-    presence_records.where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
+    .where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
     .select(
         F.coalesce(F.col("json.user"), F.expr("TRY_CAST(CAST(key AS STRING) AS string)")).alias(
             "user"
@@ -280,34 +276,51 @@ write_counts = (
 
 # Records of ticks that can't be read.
 (
-    ticks_records.where("json IS NULL OR json._corrupt_record IS NOT NULL")
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "tick")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "user string, at timestamp, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("json IS NULL OR json._corrupt_record IS NOT NULL")
     .select(
         F.lit("headrace.golden.ticks.dead-letters").alias("topic"),
         "key",
         "value",
-        F.array(
-            F.struct(
-                F.lit("headrace.step").alias("key"),
-                F.lit("ticks").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.topic").alias("key"),
-                F.col("topic").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.partition").alias("key"),
-                F.col("partition").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.offset").alias("key"),
-                F.col("offset").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.error").alias("key"),
-                F.lit("The value is no JSON object of the declared columns.")
-                .cast("string")
-                .cast("binary")
-                .alias("value"),
+        F.concat(
+            F.coalesce("headers", F.array()),
+            F.array(
+                F.struct(
+                    F.lit("headrace.step").alias("key"),
+                    F.lit("ticks").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.topic").alias("key"),
+                    F.col("topic").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.partition").alias("key"),
+                    F.col("partition").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.offset").alias("key"),
+                    F.col("offset").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.error").alias("key"),
+                    F.lit("The value is no JSON object of the declared columns.")
+                    .cast("string")
+                    .cast("binary")
+                    .alias("value"),
+                ),
             ),
         ).alias("headers"),
     )
@@ -323,36 +336,51 @@ write_counts = (
 
 # Records of presence that can't be read.
 (
-    presence_records.where(
-        "value IS NOT NULL AND (json IS NULL OR json._corrupt_record IS NOT NULL)"
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "presence")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "user string, state string, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
     )
+    .where("value IS NOT NULL AND (json IS NULL OR json._corrupt_record IS NOT NULL)")
     .select(
         F.lit("headrace.golden.presence.dead-letters").alias("topic"),
         "key",
         "value",
-        F.array(
-            F.struct(
-                F.lit("headrace.step").alias("key"),
-                F.lit("presence").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.topic").alias("key"),
-                F.col("topic").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.partition").alias("key"),
-                F.col("partition").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.offset").alias("key"),
-                F.col("offset").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.error").alias("key"),
-                F.lit("The value is no JSON object of the declared columns.")
-                .cast("string")
-                .cast("binary")
-                .alias("value"),
+        F.concat(
+            F.coalesce("headers", F.array()),
+            F.array(
+                F.struct(
+                    F.lit("headrace.step").alias("key"),
+                    F.lit("presence").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.topic").alias("key"),
+                    F.col("topic").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.partition").alias("key"),
+                    F.col("partition").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.offset").alias("key"),
+                    F.col("offset").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.error").alias("key"),
+                    F.lit("The value is no JSON object of the declared columns.")
+                    .cast("string")
+                    .cast("binary")
+                    .alias("value"),
+                ),
             ),
         ).alias("headers"),
     )

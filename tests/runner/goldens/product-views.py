@@ -49,7 +49,7 @@ def state_operator(name, *inputs, **options):
     return DataFrame(rows, spark)
 
 
-views_records = (
+views = (
     spark.readStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("subscribe", "page-views")
@@ -63,9 +63,7 @@ views_records = (
             {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
         ),
     )
-)
-views = (
-    views_records.where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
     .select(
         F.col("json.user").alias("user"),
         F.col("json.product").alias("product"),
@@ -123,34 +121,51 @@ write_out = (
 
 # Records of views that can't be read.
 (
-    views_records.where("json IS NULL OR json._corrupt_record IS NOT NULL")
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "page-views")
+    .option("startingOffsets", "earliest")
+    .option("includeHeaders", True)
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "user string, product string, at timestamp, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .where("json IS NULL OR json._corrupt_record IS NOT NULL")
     .select(
         F.lit("headrace.golden.views.dead-letters").alias("topic"),
         "key",
         "value",
-        F.array(
-            F.struct(
-                F.lit("headrace.step").alias("key"),
-                F.lit("views").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.topic").alias("key"),
-                F.col("topic").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.partition").alias("key"),
-                F.col("partition").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.offset").alias("key"),
-                F.col("offset").cast("string").cast("binary").alias("value"),
-            ),
-            F.struct(
-                F.lit("headrace.error").alias("key"),
-                F.lit("The value is no JSON object of the declared columns.")
-                .cast("string")
-                .cast("binary")
-                .alias("value"),
+        F.concat(
+            F.coalesce("headers", F.array()),
+            F.array(
+                F.struct(
+                    F.lit("headrace.step").alias("key"),
+                    F.lit("views").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.topic").alias("key"),
+                    F.col("topic").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.partition").alias("key"),
+                    F.col("partition").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.offset").alias("key"),
+                    F.col("offset").cast("string").cast("binary").alias("value"),
+                ),
+                F.struct(
+                    F.lit("headrace.error").alias("key"),
+                    F.lit("The value is no JSON object of the declared columns.")
+                    .cast("string")
+                    .cast("binary")
+                    .alias("value"),
+                ),
             ),
         ).alias("headers"),
     )

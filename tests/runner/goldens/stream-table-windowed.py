@@ -145,7 +145,13 @@ with_team = (
 )
 
 per_team = (
-    with_team.withWatermark("_timestamp", "1 hour")
+    with_team.observe(
+        "per_team.windows",
+        F.expr(
+            "approx_top_k(unix_millis(_timestamp) - pmod(unix_millis(_timestamp), 600000) + 600000, 1000)"
+        ).alias("ends"),
+    )
+    .withWatermark("_timestamp", "1 hour")
     .groupBy(F.window("_timestamp", "10 minutes"), "team")
     .agg(F.count("*").alias("clicks"), F.count("*").alias("_version"))
     .observe("per_team", F.count("*").alias("rows"))

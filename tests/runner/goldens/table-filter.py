@@ -73,7 +73,13 @@ orders = (
 )
 
 counts = (
-    orders.withWatermark("_timestamp", "5 minutes")
+    orders.observe(
+        "counts.windows",
+        F.expr(
+            "approx_top_k(unix_millis(_timestamp) - pmod(unix_millis(_timestamp), 3600000) + 3600000, 1000)"
+        ).alias("ends"),
+    )
+    .withWatermark("_timestamp", "5 minutes")
     .groupBy(F.window("_timestamp", "1 hour"), "customer")
     .agg(F.count("*").alias("orders"), F.count("*").alias("_version"))
     .observe("counts", F.count("*").alias("rows"))

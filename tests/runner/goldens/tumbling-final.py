@@ -71,7 +71,13 @@ meters = (
 )
 
 per_hour = (
-    meters.withWatermark("_timestamp", "30 minutes")
+    meters.observe(
+        "per_hour.windows",
+        F.expr(
+            "approx_top_k(unix_millis(_timestamp) - pmod(unix_millis(_timestamp), 3600000) + 3600000, 1000)"
+        ).alias("ends"),
+    )
+    .withWatermark("_timestamp", "30 minutes")
     .groupBy(F.window("_timestamp", "1 hour"), "meter")
     .agg(
         F.count("*").alias("readings"),

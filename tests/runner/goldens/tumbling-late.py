@@ -70,7 +70,13 @@ takings = (
 )
 
 per_window = (
-    takings.withWatermark("_timestamp", "1 hour")
+    takings.observe(
+        "per_window.windows",
+        F.expr(
+            "approx_top_k(unix_millis(_timestamp) - pmod(unix_millis(_timestamp), 600000) + 600000, 1000)"
+        ).alias("ends"),
+    )
+    .withWatermark("_timestamp", "1 hour")
     .groupBy(F.window("_timestamp", "10 minutes"), "till")
     .agg(
         F.count("*").alias("sales"),
