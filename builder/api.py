@@ -8,11 +8,14 @@ from ninja.operation import Operation
 
 from builder.access.api import router as access
 from builder.access.identity import IDENTITIES
+from builder.alerts.api import router as alerts
 from builder.connections.api import router as connections
+from builder.connections.topics_api import router as topics
 from builder.deployments.api import router as deployments
 from builder.environments.api import router as environments
 from builder.health import health
 from builder.json_body import JsonBody
+from builder.letters.api import router as letters
 from builder.monitor.api import router as monitor
 from builder.pipelines.api import router as pipelines
 from builder.refused import answer_with_problem_json
@@ -64,7 +67,9 @@ api = HeadraceAPI(
     parser=JsonBody(),
 )
 answer_with_problem_json(api)
-for router in (access, pipelines, connections, environments, deployments, monitor):
+for router in (
+    access, pipelines, connections, topics, environments, deployments, letters, monitor, alerts,
+):  # fmt: skip
     api.add_router("", router)
 
 

@@ -1,5 +1,6 @@
-"""The Celery app: the queues `control` (reconcile, follow; with beat), `spark` (analyze) and
-`rehearsal`: what people try can neither hold up nor bring down what tells them of columns."""
+"""The Celery app: the queues `control` (reconcile, follow, look; with beat), `spark` (analyze) and
+`rehearsal`: what people try can neither hold up nor bring down what tells them of columns; and
+`outgoing`, for what waits for other people's servers."""
 
 import logging
 import os

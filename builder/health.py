@@ -22,6 +22,7 @@ def health() -> tuple[bool, dict[str, Any]]:
         "control_worker": lambda: _worker("control"),
         "spark_worker": lambda: _worker("spark"),
         "rehearsal_worker": lambda: _worker("rehearsal"),
+        "outgoing_worker": lambda: _worker("outgoing"),
         "kafka": _kafka,
         "disk": _disk,
     }

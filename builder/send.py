@@ -20,7 +20,7 @@ def send(messages: list[tuple[str, dict[str, Any]]]) -> None:
     async def send_all() -> None:
         layer = get_channel_layer()
         for group, message in messages:
-            await layer.group_send(group, message)
+            await layer.group_send(group, {**message, "group": group})
 
     try:
         async_to_sync(asyncio.wait_for)(send_all(), SECONDS)

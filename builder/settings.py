@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from pydantic import Field
@@ -34,9 +34,20 @@ class Environment(BaseSettings):
     # What encrypts the secrets of connections, several by comma; by default a file in the data.
     secrets_key: str | None = Field(None, repr=False)
     spark_master: str | None = None
+    # Under which address people reach this installation, for links in what it sends.
+    url: str = ""
+    # smtp://user:password@host:587 with STARTTLS, smtps:// with TLS from the first byte.
+    smtp_url: str = Field("", repr=False)
+    email_from: str = "headrace@localhost"
+    # Where OpenLineage events go; none are made where it is empty.
+    openlineage_url: str = ""
+    openlineage_api_key: str = Field("", repr=False)
+    openlineage_namespace: str = "headrace"
     # How long a check of a draft waits for Spark's word on columns.
     analyze_seconds: float = 4
     rehearse_seconds: float = 30
+    # How long Spark may look for the rows of a table that are asked for.
+    state_seconds: float = 20
     database_url: str | None = Field(None, validation_alias="DATABASE_URL")
     redis_url: str = Field("redis://127.0.0.1:6379/0", validation_alias="REDIS_URL")
 
@@ -64,6 +75,9 @@ INSTALLED_APPS = [
     "builder.pipelines",
     "builder.deployments",
     "builder.monitor",
+    "builder.alerts",
+    "builder.lineage",
+    "builder.letters",
     "unfold",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -177,7 +191,11 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(HEADRACE_DATA / "beat")
 CELERY_TASK_DEFAULT_QUEUE = "control"
 CELERY_TASK_ROUTES = {
     "builder.pipelines.tasks.rehearse": {"queue": "rehearsal"},
+    "builder.monitor.tasks.ask_state": {"queue": "rehearsal"},
     "builder.pipelines.tasks.*": {"queue": "spark"},
+    # These wait for other people's servers.
+    "builder.alerts.tasks.send": {"queue": "outgoing"},
+    "builder.lineage.tasks.tell": {"queue": "outgoing"},
 }
 # A tick that waited longer than the next one is due is dropped, so that none pile up.
 CELERY_BEAT_SCHEDULE = {
@@ -191,12 +209,47 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 1.0,
         "options": {"expires": 1},
     },
+    "roll_up": {
+        "task": "builder.monitor.tasks.roll_up",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
+    "look": {
+        "task": "builder.alerts.tasks.look",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "lineage": {
+        "task": "builder.lineage.tasks.look",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "forget": {
+        "task": "builder.alerts.tasks.forget",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "prune": {
         "task": "builder.monitor.tasks.prune",
         "schedule": 600.0,
         "options": {"expires": 600},
     },
 }
+
+# --- Mail
+
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+_smtp = urlsplit(ENVIRONMENT.smtp_url)
+# Empty where there is no mail server.
+EMAIL_HOST = _smtp.hostname or ""
+EMAIL_USE_SSL = _smtp.scheme == "smtps"
+EMAIL_PORT = _smtp.port or (465 if EMAIL_USE_SSL else 587)
+# A server on this machine, as for tests, may do without.
+EMAIL_USE_TLS = _smtp.scheme == "smtp" and _smtp.query != "tls=off"
+EMAIL_HOST_USER = unquote(_smtp.username or "")
+EMAIL_HOST_PASSWORD = unquote(_smtp.password or "")
+EMAIL_TIMEOUT = 5
+DEFAULT_FROM_EMAIL = ENVIRONMENT.email_from
 
 # --- Who may come in
 

@@ -133,7 +133,7 @@ class Headrace:
         assert self.process.poll() is None, (self.data.parent / "up.log").read_text()
         try:
             requests.get(self.url + "/api/health", timeout=5)
-        except requests.ConnectionError:
+        except (requests.ConnectionError, requests.Timeout):
             return "web does not answer"
         return None
 

@@ -291,7 +291,7 @@ def _members(group: Group | None) -> list[User]:
 
 # --- Websockets
 
-_CHANGED = {"type": "access.changed"}
+_CHANGED = {"type": "access"}
 
 
 def check_sockets_of(users: Iterable[User]) -> None:

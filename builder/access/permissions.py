@@ -14,7 +14,7 @@ from django.db.models import Model, Q, QuerySet
 from django.http import Http404
 
 from builder.access.models import Grant
-from builder.access.roles import LIES_IN, Right, Scope, Verb, right_to
+from builder.access.roles import FOR_ALL, LIES_IN, WITH_PLACE, Right, Scope, Verb, right_to
 from builder.refused import Refused
 
 Row = TypeVar("Row", bound=Model)
@@ -92,8 +92,10 @@ def visible(user: Who, rows: QuerySet[Row]) -> QuerySet[Row]:
     inside = Q(folder__in=folders) | Q(pk__in=[g.pipeline_id for g in grants if g.pipeline_id])
     pipelines = apps.get_model("pipelines", "Pipeline").objects.filter(inside)
     found = Q(**{f"{path}__in": pipelines})
-    if rows.model is Grant:
+    if _name(rows.model) in WITH_PLACE:
         found |= Q(folder__in=folders)
+    if _name(rows.model) in FOR_ALL:
+        found |= Q(folder="", **{path: None})
     return rows.filter(found)
 
 
@@ -135,7 +137,7 @@ def _place(what: Any) -> Place | None:
     path = None if isinstance(what, type) else LIES_IN.get(_name(what))
     if path is None:
         return None
-    if isinstance(what, Grant) and not what.pipeline:
+    if _name(what) in WITH_PLACE and not what.pipeline:
         return Place(what.folder, None) if what.folder else None
     pipeline = what
     if path != "pk":

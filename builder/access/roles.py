@@ -8,7 +8,8 @@ Scope = Literal["read", "edit", "operate", "admin"]
 # `add`, `change`, `delete` and `view` are Django's; the others are said in the table.
 Verb = Literal[
     "view", "add", "change", "delete", "rehearse", "run", "write Python in", "read topics of",
-    "make topics in",
+    "make topics in", "write records to", "replay dead letters of", "acknowledge", "silence",
+    "share",
 ]  # fmt: skip
 
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -39,6 +40,7 @@ def _right(roles: str, scopes: str, somewhere: bool = False) -> Right:
 _SEE = _right("viewer editor operator admin", "read edit operate admin")
 _SEE_SOMEWHERE = _right("viewer editor operator admin", "read edit operate admin", True)
 _DRAW = _right("editor admin", "edit")
+_OPERATE = _right("operator admin", "operate")
 
 RIGHTS: dict[str, Right] = {
     "view pipeline": _SEE,
@@ -46,6 +48,7 @@ RIGHTS: dict[str, Right] = {
     "view testcase": _SEE,
     "view deployment": _SEE,
     "view run": _SEE,
+    "view replay": _SEE,
     "add pipeline": _DRAW,
     "change pipeline": _DRAW,
     "delete pipeline": _DRAW,
@@ -54,13 +57,24 @@ RIGHTS: dict[str, Right] = {
     "rehearse pipeline": _right("viewer editor operator admin", "edit operate", True),
     # It runs with the rights of the job's process, so no other role brings it along.
     "write Python in pipeline": _right("author_python admin", "edit operate"),
-    "change deployment": _right("operator admin", "operate"),
+    "change deployment": _OPERATE,
+    "view alert": _SEE,
+    "acknowledge alert": _OPERATE,
+    "view alertrule": _SEE,
+    "add alertrule": _OPERATE,
+    "change alertrule": _OPERATE,
+    "delete alertrule": _OPERATE,
+    "silence alertrule": _OPERATE,
+    # To make, change or delete one that is on more than a pipeline.
+    "share alertrule": _right("admin", "admin"),
+    "replay dead letters of deployment": _OPERATE,
     "view connection": _SEE_SOMEWHERE,
     "view environment": _SEE_SOMEWHERE,
     "read topics of connection": _right(
         "editor operator admin", "read edit operate admin", somewhere=True
     ),
     "make topics in connection": _right("operator admin", "operate", somewhere=True),
+    "write records to connection": _right("operator admin", "operate", somewhere=True),
 }
 
 # Connections, environments, grants, users, groups, others' tokens, and all that is not named.
@@ -74,8 +88,16 @@ LIES_IN: dict[str, str] = {
     "deployment": "pipeline",
     "run": "deployment__pipeline",
     "metric": "deployment__pipeline",
+    "metricblock": "deployment__pipeline",
+    "replay": "deployment__pipeline",
     "grant": "pipeline",
+    "alert": "deployment__pipeline",
+    "alertrule": "pipeline",
 }
+# Those that lie in a folder themselves, or on everything, where they name no pipeline.
+WITH_PLACE = {"grant", "alertrule"}
+# Those of them that whoever sees anything sees where they are on everything.
+FOR_ALL = {"alertrule"}
 
 
 def right_to(verb: str, model_name: str) -> Right:

@@ -10,9 +10,11 @@ from builder.connections.models import Connection
 from builder.connections.parse_rows import parse_rows
 from builder.connections.sample import Format
 from builder.deployments.actions import nudge_those_without_topic
+from builder.environments.models import all_masks
 from builder.paging import SearchedPage
 from builder.request import Request
 from builder.schema import Body, Schema
+from runner.mask import masked, masked_text
 
 router = Router(tags=["connections"])
 
@@ -202,9 +204,14 @@ def sample_topic(
     asked: Query[SampleOf],
 ) -> Any:
     """Answer the newest rows of a topic, or the first since a time, and their columns."""
-    return actions.sample_topic(
+    found = actions.sample_topic(
         request.auth, connection_id, topic, asked.limit, asked.since, asked.format
     )
+    masks = all_masks()
+    for row in found["rows"]:
+        row["_value"] = row["_value"] and masked_text(row["_value"], masks)
+    found["records"] = masked(found["records"], masks)
+    return found
 
 
 @router.post("/rows/parse", response=ParsedRows, summary="Read pasted rows")

@@ -87,9 +87,9 @@ def topic_partitions(cluster: Cluster, timeout: float | None = None) -> dict[str
     Raises Unreachable, or NotLetIn where it is of no use to ask again.
     """
     try:
-        metadata = _admin(cluster).metadata(timeout or TIMEOUT)
+        metadata = admin(cluster).metadata(timeout or TIMEOUT)
     except (LoginRefused, NotTrusted, KafkaException) as error:
-        raise _trouble(cluster, error) from None
+        raise trouble(cluster, error) from None
     return {
         name: len(topic.partitions)
         for name, topic in sorted(metadata.topics.items())
@@ -99,8 +99,8 @@ def topic_partitions(cluster: Cluster, timeout: float | None = None) -> dict[str
 
 def create_topic(cluster: Cluster, topic: str, partitions: int) -> None:
     """Make a topic and wait until it stands. Raises TopicExists, NotMade or Unreachable."""
-    admin = _admin(cluster)
-    made = admin.create_topics(
+    asked = admin(cluster)
+    made = asked.create_topics(
         [NewTopic(topic, num_partitions=partitions)], request_timeout=TIMEOUT
     )
     try:
@@ -114,7 +114,7 @@ def create_topic(cluster: Cluster, topic: str, partitions: int) -> None:
             KafkaError._TRANSPORT,
             KafkaError._ALL_BROKERS_DOWN,
         ):
-            raise _trouble(cluster, error) from None
+            raise trouble(cluster, error) from None
         raise NotMade(f"The cluster did not make {topic}: {reason.str()}.") from None
 
 
@@ -124,8 +124,8 @@ def delete_topics(cluster: Cluster, prefix: str) -> list[str]:
     if not names:
         return []
     # Kept until the answers are there: without it they never come.
-    admin = _admin(cluster)
-    deleted = admin.delete_topics(names, request_timeout=TIMEOUT)
+    asked = admin(cluster)
+    deleted = asked.delete_topics(names, request_timeout=TIMEOUT)
     gone = []
     for name, done in deleted.items():
         try:
@@ -160,7 +160,7 @@ def read_records(
     # The client wants a group's name; without commits no such group comes to be.
     consumer = Consumer(
         {
-            **_settings(_described(cluster)),
+            **client_settings(cluster),
             "group.id": f"headrace-sample-{uuid.uuid4()}",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
@@ -170,7 +170,7 @@ def read_records(
     try:
         messages = _consumed(consumer, _starts(consumer, topic, limit, since), limit, since)
     except KafkaException as error:
-        raise _trouble(cluster, error) from None
+        raise trouble(cluster, error) from None
     finally:
         consumer.close()
     messages.sort(key=lambda m: (m.timestamp()[1], m.partition() or 0, m.offset() or 0))
@@ -268,12 +268,18 @@ def _settings(described: Mapping[str, Any]) -> dict[str, Any]:
     return {**client_options(described), "log_level": 0, "socket.timeout.ms": 5000}
 
 
-def _admin(cluster: Cluster) -> Admin:
-    return Admin(_settings(_described(cluster)))
+def client_settings(cluster: Cluster) -> dict[str, Any]:
+    """The settings of a client of the cluster; secrets are among them. Raises Unreachable."""
+    return _settings(_described(cluster))
 
 
-def _trouble(cluster: Cluster, error: Exception) -> Unreachable:
-    """Why a cluster gives no answer, as its asker is told it."""
+def admin(cluster: Cluster) -> Admin:
+    """A client that asks the cluster about itself. Raises Unreachable."""
+    return Admin(client_settings(cluster))
+
+
+def trouble(cluster: Cluster, error: Exception) -> Unreachable:
+    """Why a cluster gives no answer, as its asker is told it; `error` is what a client raised."""
     servers = cluster if isinstance(cluster, str) else cluster.bootstrap_servers
     if isinstance(error, LoginRefused):
         return NotLetIn(f"Kafka at {servers} refuses the credentials. {error}")

@@ -59,9 +59,7 @@ def deploy(
     if key and (done := _done_before(user, key, digest)):
         return done, False
 
-    chosen = (
-        None if version is None else visible_or_404(user, pipeline.versions.all(), number=version)
-    )
+    chosen = _chosen(user, pipeline, version)
     graph = chosen.graph if chosen else pipeline.graph
     require_python(user, read_graph(graph), pipeline)
     name = pipeline.slug if environment == "default" else f"{pipeline.slug}--{environment}"
@@ -151,13 +149,19 @@ def roll_back(user: User, deployment_id: UUID) -> Deployment:
     return deployment
 
 
-def fit_of(user: User, deployment_id: UUID, version: int | None) -> dict[str, Any]:
-    """Which segments of a version, or of the draft, would go on from the checkpoints there are."""
+def fit_of(
+    user: User, deployment_id: UUID, version: int | None, mode: str | None = None
+) -> dict[str, Any]:
+    """Which segments of a version, or of the draft, would go on from the checkpoints there are.
+
+    In another mode than the deployment's where one is given.
+    """
     deployment = visible_or_404(user, Deployment.objects.all(), pk=deployment_id)
-    pipeline = deployment.pipeline
-    chosen = version and visible_or_404(user, pipeline.versions.all(), number=version)
-    graph = chosen.graph if chosen else pipeline.graph
-    return fit(deployment, _compiled_for(deployment, graph, deployment.start))
+    chosen = _chosen(user, deployment.pipeline, version)
+    graph = chosen.graph if chosen else deployment.pipeline.graph
+    name, environment = deployment.name, deployment.environment
+    job = _compiled(graph, name, environment, mode or deployment.mode, deployment.start)
+    return fit(deployment, job)
 
 
 def forget_deployments_of(sender: type[Pipeline], instance: Pipeline, **_: Any) -> None:
@@ -201,6 +205,11 @@ def _done_before(user: User, key: str, digest: str) -> Deployment | None:
     if done.digest != digest:
         raise Refused(422, "This Idempotency-Key was used for another request; choose a new one.")
     return done.deployment
+
+
+def _chosen(user: User, pipeline: Pipeline, number: int | None) -> Version | None:
+    """The version that is meant; None where that is the draft."""
+    return None if number is None else visible_or_404(user, pipeline.versions.all(), number=number)
 
 
 def _compiled_for(deployment: Deployment, graph: Any, start: Any) -> Job:

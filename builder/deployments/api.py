@@ -3,7 +3,6 @@ from typing import Any, Literal
 from uuid import UUID
 
 from ninja import Field, Header, Query, Router, Status
-from pydantic import ConfigDict
 
 from builder.access import activity
 from builder.access.models import Activity
@@ -12,7 +11,7 @@ from builder.deployments import actions
 from builder.deployments.describe import describe, describe_whole, with_names
 from builder.deployments.log_tail import tail
 from builder.deployments.models import Deployment
-from builder.monitor.points import points
+from builder.monitor.schema import Metrics
 from builder.paging import Page, SearchedPage
 from builder.request import Request
 from builder.schema import ActivityOut, Body, Json, Schema, Segment
@@ -28,32 +27,6 @@ class PipelineRef(Schema):
     name: str
     slug: str
     folder: str
-
-
-class StepMetrics(Schema):
-    in_: int | None = Field(alias="in", description="null where it can't be told")
-    out: int | None
-    dropped: int | None
-    rate: float
-
-
-class SegmentMetrics(Schema):
-    model_config = ConfigDict(extra="allow")
-
-    batch: int | None = None
-    batch_ms: float | None = None
-    rate: float | None = None
-    lag: dict[str, int | None] | None = None
-    watermark: str | None = None
-    state_rows: int | None = None
-    state_bytes: int | None = None
-
-
-class Metrics(Schema):
-    at: datetime
-    rate: float
-    steps: dict[str, StepMetrics]
-    segments: dict[str, SegmentMetrics]
 
 
 class MissingTopic(Schema):
@@ -92,6 +65,7 @@ class RunOut(Schema):
     standby: bool = Field(description="Ready, and waits for the run that it replaces to end")
     state: State
     message: str
+    step: str | None = Field(description="The step at fault, where that is known")
     exit_code: int | None = Field(
         description="0 as asked, 65 can't run as it is, 75 the world's fault, else a crash; null "
         "where it said none"
@@ -152,28 +126,6 @@ class Fit(Schema):
     fits: bool = Field(description="Whether every segment goes on from where it is")
     segments: list[SegmentFit]
     left: list[str] = Field(description="Checkpoints that nothing would use any more")
-
-
-class PointStep(Schema):
-    in_: int | None = Field(alias="in", description="null where it can't be told")
-    out: int | None
-    rate: float
-
-
-class Point(Schema):
-    at: datetime
-    rate: float
-    steps: dict[str, PointStep]
-
-
-class Points(Schema):
-    points: list[Point]
-
-
-class Span(Schema):
-    from_: datetime | None = Field(None, alias="from")
-    to: datetime | None = None
-    step: str | None = Field(None, max_length=63, pattern="^[a-z0-9_]+$")
 
 
 class Logs(Schema):
@@ -311,27 +263,15 @@ def get_fit(
     request: Request,
     deployment_id: UUID,
     version: int | None = Query(None, ge=1, description="The draft where left out"),
+    mode: Literal["auto", "real_time", "micro_batch"] | None = Query(
+        None, description="The deployment's own where left out"
+    ),
 ) -> Any:
     """Say which segments of a version or the draft would go on from their checkpoints.
 
     422 with `problems` where the graph is not sound.
     """
-    return actions.fit_of(request.auth, deployment_id, version)
-
-
-@router.get(
-    "/deployments/{uuid:deployment_id}/metrics",
-    response=Points,
-    by_alias=True,
-    summary="Counts and rates over time",
-)
-def get_metrics(
-    request: Request,
-    deployment_id: UUID,
-    span: Query[Span],
-) -> Any:
-    """Answer up to 600 points of the last hour, or of another time of the last day."""
-    return {"points": points(_one(request, deployment_id), span.from_, span.to, span.step)}
+    return actions.fit_of(request.auth, deployment_id, version, mode)
 
 
 @router.get("/deployments/{uuid:deployment_id}/logs", response=Logs, summary="The log of a run")

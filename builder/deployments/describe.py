@@ -63,6 +63,7 @@ def describe_whole(deployment: Deployment) -> Json:
                 "standby": run.standby,
                 "state": run.state,
                 "message": run.message,
+                "step": (run.exit or {}).get("step"),
                 "exit_code": (run.exit or {}).get("code"),
                 "started_at": run.started_at.isoformat(),
                 "ended_at": run.ended_at and run.ended_at.isoformat(),

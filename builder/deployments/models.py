@@ -55,6 +55,8 @@ class Deployment(models.Model):
     step = models.CharField(max_length=63, null=True)  # noqa: DJ001
     missing_topics = models.JSONField(default=list)
     failures = models.PositiveIntegerField(default=0)
+    # How many runs began because the one before crashed or met an outage.
+    restarts = models.PositiveIntegerField(default=0)
     retry_at = models.DateTimeField(null=True)
     metrics = models.JSONField(null=True)
     samples = models.JSONField(default=dict)

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from builder.deployments.models import Run
-from builder.environments.models import profile_of, rows_in
+from builder.environments.models import masks_of, profile_of, rows_in
 from runner import launch as launcher
 from runner.events import READY
 from runner.jars import spark_jars
@@ -31,6 +31,7 @@ def write_folder(run: Run) -> None:
         "topics": deployment.topics,
         "conf": {**profile.runner_conf, **deployment.conf},
         # As they are now: the embedded broker may have moved since it was deployed.
+        "masks": masks_of(deployment.environment),
         "connections": {name: row.for_runner() for name, row in connections.items()},
         "checkpoints": str(checkpoints),
         "master": profile.runner_master,
@@ -91,6 +92,15 @@ def sign_of_life(run: Run) -> int | None:
         return (run.folder / "events.jsonl").stat().st_mtime_ns
     except FileNotFoundError:
         return None
+
+
+def said(run: Run) -> object:
+    """What changes whenever the run's process has said more; None before it began."""
+    try:
+        found = (run.folder / "events.jsonl").stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size
 
 
 def ask_to_stop(run: Run) -> None:

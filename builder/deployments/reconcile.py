@@ -18,7 +18,7 @@ from builder.access.activity import record
 from builder.deployments import process
 from builder.deployments.models import Deployment, Desired, Run, State
 from builder.deployments.preflight import Hindrance, hindrance
-from builder.monitor.follow import counts, follow_run, quiet
+from builder.monitor.follow import counts, follow_run, quiet, restarted
 from builder.monitor.tell import tell_state
 
 # In seconds of the monotonic clock: most that a process takes to start, and to stop.
@@ -353,6 +353,8 @@ def _make_run(deployment: Deployment) -> bool:
         return False
     _forget_figures_if_fresh(deployment)
     run = _new_run(deployment, timezone.now(), standby=False)
+    if deployment.failures:
+        restarted(deployment, run.started_at)
     deployment.retry_at = None
     deployment.missing_topics = []
     _set(deployment, State.STARTING, "Starting Spark.")

@@ -16,15 +16,21 @@ from builder.refused import Refused, unsound
 from runner.problems import Problem
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
+MOST_MASKS = 100
+MOST_LETTERS = 100
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """An environment as somebody wants it: `connections` says which one a graph's name means."""
+    """An environment as somebody wants it.
+
+    `connections` says which one a graph's name means, `masks` which columns are not shown.
+    """
 
     name: str
     connections: dict[str, str] = field(default_factory=dict)
     profile: Profile = field(default_factory=Profile)
+    masks: list[str] = field(default_factory=list)
 
 
 def make_environment(user: User, wanted: Wanted) -> Environment:
@@ -75,7 +81,11 @@ def keep_those_that_environments_mean(
 
 def faults(wanted: Wanted) -> list[Problem]:
     """All that is wrong with an environment that somebody wants, each on its field."""
-    return _faults_of_connections(wanted) + wanted.profile.faults()
+    return [
+        *_faults_of_connections(wanted),
+        *wanted.profile.faults(),
+        *_faults_of_masks(wanted.masks),
+    ]
 
 
 def _refuse_taken(name: str) -> None:
@@ -93,6 +103,7 @@ def _write(environment: Environment, wanted: Wanted) -> None:
     environment.driver_memory = profile.driver_memory
     environment.executor_memory = profile.executor_memory
     environment.conf = dict(profile.conf)
+    environment.masks = wanted.masks
     environment.save()
     environment.meanings.all().delete()
     Meaning.objects.bulk_create(
@@ -114,4 +125,17 @@ def _faults_of_connections(wanted: Wanted) -> list[Problem]:
             found.append(Problem(None, at, f"{name[:63]!r} can't be the name of a connection."))
         if meant not in there:
             found.append(Problem(None, at, f"There is no connection {meant[:63]}."))
+    return found
+
+
+def _faults_of_masks(masks: list[str]) -> list[Problem]:
+    found = []
+    if len(masks) > MOST_MASKS:
+        found.append(Problem(None, "masks", f"{MOST_MASKS} masked columns are the most."))
+    for name in masks[:MOST_MASKS]:
+        if not 0 < len(name.strip()) <= MOST_LETTERS:
+            at = f"A masked column is named by 1 to {MOST_LETTERS} letters."
+            found.append(Problem(None, "masks", at))
+        elif not name.strip("*? "):
+            found.append(Problem(None, "masks", f"{name} means every column; name some."))
     return found

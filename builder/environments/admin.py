@@ -29,6 +29,7 @@ class EnvironmentForm(forms.ModelForm):
             "driver_memory",
             "executor_memory",
             "conf",
+            "masks",
         )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -48,6 +49,11 @@ class EnvironmentForm(forms.ModelForm):
                 self.add_error(name, "Write names with texts, as JSON.")
                 given[name] = found = {}
             given[name] = found
+        masks = given.get("masks") or []
+        if not isinstance(masks, list) or not all(isinstance(name, str) for name in masks):
+            self.add_error("masks", 'Write a list of names, as JSON: ["email", "*_token"]')
+            masks = []
+        given["masks"] = masks
         for problem in actions.faults(self.wanted()):
             self.add_error((problem.field or "").partition(".")[0], problem.message)
         return given
@@ -62,7 +68,9 @@ class EnvironmentForm(forms.ModelForm):
             given.get("executor_memory", ""),
             given.get("conf") or {},
         )
-        return actions.Wanted(given.get("name", ""), given.get("connections") or {}, profile)
+        return actions.Wanted(
+            given.get("name", ""), given.get("connections") or {}, profile, given["masks"]
+        )
 
 
 @admin.register(Environment)

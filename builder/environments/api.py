@@ -40,6 +40,11 @@ class EnvironmentIn(Body):
         description="The connection that a graph's name means here; else the one of that name",
     )
     profile: ProfileIn = ProfileIn()
+    masks: list[str] = Field(
+        default=[],
+        max_length=1000,
+        description="Names of columns whose values nobody is shown; `*` stands for any letters",
+    )
 
 
 class ProfileOut(Schema):
@@ -54,6 +59,7 @@ class EnvironmentOut(Schema):
     name: str
     connections: dict[str, str]
     profile: ProfileOut
+    masks: list[str]
     updated_at: datetime
 
 
@@ -104,7 +110,8 @@ def delete_environment(request: Request, name: str) -> Any:
 
 
 def _wanted(body: EnvironmentIn) -> actions.Wanted:
-    return actions.Wanted(body.name, body.connections, Profile(**body.profile.model_dump()))
+    profile = Profile(**body.profile.model_dump())
+    return actions.Wanted(body.name, body.connections, profile, body.masks)
 
 
 def _described(environment: Environment) -> dict[str, Any]:
@@ -112,5 +119,6 @@ def _described(environment: Environment) -> dict[str, Any]:
         "name": environment.name,
         "connections": environment.stands_for,
         "profile": asdict(environment.profile),
+        "masks": environment.masks,
         "updated_at": environment.updated_at,
     }

@@ -35,6 +35,8 @@ class Environment(models.Model):
     executor_memory = models.CharField(max_length=10, blank=True, help_text="such as 4g")
     # Further settings of Spark, by name.
     conf = models.JSONField(default=dict, blank=True)
+    # Names of columns whose values nobody is shown, `*` for any letters.
+    masks = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -78,6 +80,17 @@ def profile_of(environment: str) -> Profile:
     """How Spark runs the deployments of an environment, made or not."""
     made = Environment.objects.filter(name=environment).first()
     return made.profile if made else Profile()
+
+
+def masks_of(environment: str) -> list[str]:
+    """The names of the columns whose values are not shown in an environment."""
+    made = Environment.objects.filter(name=environment).first()
+    return list(made.masks) if made else []
+
+
+def all_masks() -> list[str]:
+    """The names of masked columns of all environments, for what belongs to none of them."""
+    return sorted({name for made in Environment.objects.all() for name in made.masks})
 
 
 def meant_by(environment: str) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """The job processes of one data folder, asked to stop.
 
-As a program, `python -m builder.local.jobs <command…>` runs a command, and when it is told to
-end, ends first the command and then the jobs: what a container with the control worker needs,
-since the jobs would be killed with it.
+As a program, `python -m builder.local.jobs <command…> -- <command…>` runs commands beside each
+other, and when it is told to end, or one of them has ended, ends first the commands and then the
+jobs: what a container with the control worker and the supervisor needs, since the jobs would be
+killed with it.
 """
 
 import contextlib
@@ -51,16 +52,33 @@ def stop_jobs(data: Path, patience: float) -> int:
 
 
 def main() -> None:
-    child = subprocess.Popen(sys.argv[1:])
+    children = [subprocess.Popen(command) for command in commands(sys.argv[1:])]
 
     def hand_on(number: int, frame: FrameType | None) -> None:
-        child.send_signal(number)
+        for child in children:
+            child.send_signal(number)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, hand_on)
-    code = child.wait()
+    while all(child.poll() is None for child in children):
+        time.sleep(0.2)
+    # Whoever started this one starts all anew.
+    code = next(c.returncode for c in children if c.returncode is not None)
+    for child in children:
+        child.terminate()
+    for child in children:
+        child.wait()
     stop_jobs(Path(os.environ["HEADRACE_DATA"]), PATIENCE)
     sys.exit(code if code >= 0 else 128 - code)
+
+
+def commands(words: list[str]) -> Iterator[list[str]]:
+    """The commands between the words `--`."""
+    begin = 0
+    for end, word in enumerate([*words, "--"], 1):
+        if word == "--":
+            yield [*words, "--"][begin : end - 1]
+            begin = end
 
 
 if __name__ == "__main__":

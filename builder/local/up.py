@@ -105,12 +105,16 @@ class Up:
             "worker",
             "--queues",
             "control",
+            # One follows what runs, the others make so what is wanted.
             "--concurrency",
-            "2",
+            "3",
             "--hostname",
             "control@%h",
         ]
         self._keep("control worker", [*self._celery(), *control])
+        # Threads that wait for others' servers, so that these hold up nothing.
+        outgoing = ["worker", "--queues", "outgoing", "--pool", "threads", "--concurrency", "4"]
+        self._keep("outgoing worker", [*self._celery(), *outgoing, "--hostname", "outgoing@%h"])
         # By itself, since a worker does not start again a beat of its own that dies.
         beat = ["beat", "--schedule", str(self.data / "beat"), "--pidfile", ""]
         self._keep("beat", [*self._celery(), *beat])

@@ -24,7 +24,14 @@ class SequenceAdmin(ReadOnlyAdmin):
 
 @admin.register(Retention)
 class RetentionAdmin(ModelAdmin):
-    list_display = ("__str__", "runs_kept", "metrics_days", "log_days", "checkpoint_days")
+    list_display = (
+        "__str__",
+        "runs_kept",
+        "metrics_10s_days",
+        "metrics_1min_days",
+        "log_days",
+        "checkpoint_days",
+    )
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """The list, of the one that there is."""

@@ -1,8 +1,13 @@
 """Websockets: the present state, then each event as it happens."""
 
 import asyncio
+import json
 import logging
+from bisect import insort
 from collections import Counter
+from contextlib import suppress
+from math import inf
+from operator import itemgetter
 from typing import Any
 
 from channels.db import database_sync_to_async
@@ -12,12 +17,12 @@ from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from redis.exceptions import RedisError
 
 from builder.access.actions import access_group, user_of_token
 from builder.access.permissions import visible
 from builder.deployments.describe import describe, describe_whole, with_names
 from builder.deployments.models import Deployment
+from builder.monitor.hub import hub
 from builder.monitor.tell import LIST, deployment_group, list_seq
 
 log = logging.getLogger(__name__)
@@ -32,19 +37,26 @@ MOST_SOCKETS = 100
 # Snapshots that one websocket may ask for within ten seconds.
 MOST_SNAPSHOTS = 40
 SNAPSHOT_SECONDS = 10.0
+# How long an event waits for one before it, which another process may have told a moment later.
+PATIENCE_SECONDS = 0.2
+# Events that wait for a websocket whose other end is slow.
+MOST_PENDING = 100
 
 _open: Counter[int] = Counter()
 
 
 class _Watch(AsyncJsonWebsocketConsumer):
-    """What both websockets have in common: who may watch, snapshots on demand, events."""
+    """What both websockets have in common: who may watch, snapshots on demand, events.
 
-    group: str
+    One task writes to a websocket, an event or a snapshot at a time. Who takes in too slowly
+    is told a new snapshot in place of the events that have piled up.
+    """
+
+    # What is told comes by the hub.
+    channel_layer_alias = "none"
     user: User
-    rechecking: asyncio.Task[None]
+    serving: asyncio.Task[None]
     holds_place = False
-    # The number of the newest event that this websocket has told.
-    told: int
 
     async def connect(self) -> None:
         user = await database_sync_to_async(self._who)()
@@ -54,33 +66,29 @@ class _Watch(AsyncJsonWebsocketConsumer):
             return await self.close(TOO_MANY)
         self.user = user
         self.asked: list[float] = []
-        self.group = self.group_name()
+        self.pending: list[dict[str, Any]] = []
+        self.patient_until = inf
+        self.wants_snapshot, self.must_look = False, False
+        self.woken = asyncio.Event()
+        # The number of the newest event that was told.
+        self.told = 0
         _open[user.pk] += 1
         self.holds_place = True
+        begun = asyncio.get_running_loop().create_future()
+        self.serving = asyncio.create_task(self._serve(begun))
         try:
-            await self._begin()
+            await begun
         except BaseException:
             self._free_place()
             raise
 
-    async def _begin(self) -> None:
-        # Join before reading: an event in between may come twice, never not at all.
-        await self._join()
-        snapshot = await database_sync_to_async(self.snapshot)()
-        if snapshot is None:
-            return await self.leave(NOT_FOUND)
-        await self.accept()
-        await self.send_json(snapshot)
-        self.rechecking = asyncio.create_task(self._recheck())
-
     async def disconnect(self, code: int) -> None:
-        await self._let_go()
+        self._free_place()
 
     async def leave(self, code: int) -> None:
         """Close for good, and let go of all that is held for this websocket."""
-        # First of all, since Redis may be away for the rest.
         await self.close(code)
-        await self._let_go()
+        self._free_place()
 
     async def receive(self, text_data: str | None = None, bytes_data: Any = None, **_: Any) -> None:
         try:
@@ -91,65 +99,114 @@ class _Watch(AsyncJsonWebsocketConsumer):
             return await self.leave(UNREADABLE)
         if self._asks_too_often():
             return await self.leave(TOO_MANY)
-        if await self._still_sees():
-            await self._send_snapshot()
+        self.must_look = self.wants_snapshot = True
+        self.woken.set()
 
-    async def monitor_event(self, message: dict[str, Any]) -> None:
-        await self.send_json({"type": "event", "seq": message["seq"], "event": message["event"]})
+    def hear(self, message: dict[str, Any]) -> None:
+        """Take in an event, or that the rights of this user have changed."""
+        if message["type"] == "access":
+            self.must_look = True
+        elif len(self.pending) < MOST_PENDING:
+            insort(self.pending, message, key=itemgetter("seq"))
+        else:
+            self.pending.clear()
+            self.wants_snapshot = True
+        self.woken.set()
 
-    async def send_json(self, content: Any, close: bool = False) -> None:
-        """Send a snapshot or an event, and note up to which one has been told."""
-        self.told = content["seq"]
-        await super().send_json(content, close)
+    async def _serve(self, begun: "asyncio.Future[None]") -> None:
+        """Tell all that is to be told, for as long as the websocket is open."""
+        try:
+            groups = self.group_name(), access_group(self.user)
+            # Join before reading: an event in between may come twice, never not at all.
+            async with hub().watching(self, *groups):
+                snapshot = await database_sync_to_async(self.snapshot)()
+                if snapshot is None:
+                    return await self.leave(NOT_FOUND)
+                await self.accept()
+                await self._tell(snapshot["seq"], json.dumps(snapshot))
+                begun.set_result(None)
+                await self._tell_on()
+        except Exception as error:
+            if not begun.done():
+                begun.set_exception(error)
+                return
+            log.exception("A websocket is closed, since it can't be told any more")
+            await self.leave(FORBIDDEN)
+        finally:
+            if not begun.done():
+                begun.set_result(None)
 
-    async def access_changed(self, message: dict[str, Any]) -> None:
-        """Close if the session, the token or the right that this websocket stands on is no more."""
-        await self._still_sees()
-
-    async def _send_snapshot(self) -> None:
-        snapshot = await database_sync_to_async(self.snapshot)()
-        if snapshot is None:
-            return await self.leave(NOT_FOUND)
-        await self.send_json(snapshot)
-
-    async def _recheck(self) -> None:
-        """Look again and again whether who watches still may, and misses nothing."""
-        newest = 0
+    async def _tell_on(self) -> None:
+        loop = asyncio.get_running_loop()
+        newest, due = 0, loop.time() + RECHECK_SECONDS
         while True:
-            await asyncio.sleep(RECHECK_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(min(due, self.patient_until)):
+                    await self.woken.wait()
+            self.woken.clear()
             try:
-                if not await self._still_sees():
-                    return
-                await self._join()
-                # What is newer may still be on its way.
-                if self.told < newest:
-                    await self._send_snapshot()
-                newest = await database_sync_to_async(self.newest)()
-            except (RedisError, OSError) as error:
-                log.warning("A websocket hears of nothing new, because Redis is away: %s", error)
+                if self.must_look or loop.time() >= due:
+                    self.must_look = False
+                    code, there = await database_sync_to_async(self._look)()
+                    if code is not None:
+                        return await self.leave(code)
+                    if loop.time() >= due:
+                        due = loop.time() + RECHECK_SECONDS
+                        # What is newer may still be on its way.
+                        if self.told < newest:
+                            self.wants_snapshot = True
+                            await hub().rejoin(self.group_name())
+                        newest = there
+                if self.wants_snapshot:
+                    self.wants_snapshot = False
+                    await self._tell_snapshot()
+                while self.pending and self._may_tell() and loop.time() < due:
+                    message = self.pending.pop(0)
+                    if message["seq"] > self.told:
+                        await self._tell(message["seq"], await self.text_of(message))
             except OperationalError as error:
                 # Nobody can change rights meanwhile, either.
                 log.warning("Who may watch can't be looked up; the database is away: %s", error)
-            except Exception:
-                log.exception("A websocket is closed, since who may watch can't be told")
-                return await self.leave(FORBIDDEN)
+                due = loop.time() + RECHECK_SECONDS
+            if self.wants_snapshot or self.must_look:
+                self.woken.set()
 
-    async def _join(self) -> None:
-        """Have Redis hand on what is told here; it may have forgotten who listens."""
-        await self.channel_layer.group_add(self.group, self.channel_name)
-        await self.channel_layer.group_add(access_group(self.user), self.channel_name)
+    def _may_tell(self) -> bool:
+        """Whether the first of what waits comes next: one that it overtook may be on its way."""
+        if self.wants_snapshot or self.must_look:
+            return False
+        now = asyncio.get_running_loop().time()
+        if self.pending[0]["seq"] <= self.told + 1:
+            self.patient_until = inf
+            return True
+        if self.patient_until == inf:
+            self.patient_until = now + PATIENCE_SECONDS
+        elif now >= self.patient_until:
+            self.patient_until = inf
+            self.wants_snapshot = True
+        return False
 
-    async def _still_sees(self) -> bool:
-        """Whether who watches still may; closes where not."""
-        user = await database_sync_to_async(self._who)()
+    async def _tell(self, seq: int, text: str) -> None:
+        self.told = seq
+        await self.send(text)
+
+    async def _tell_snapshot(self) -> None:
+        snapshot = await database_sync_to_async(self.snapshot)()
+        if snapshot is None:
+            return await self.leave(NOT_FOUND)
+        await self._tell(snapshot["seq"], json.dumps(snapshot))
+
+    async def text_of(self, message: dict[str, Any]) -> str:
+        """The event as this user is told of it."""
+        return str(message["text"])
+
+    def _look(self) -> tuple[int | None, int]:
+        """What to close with where who watches may not any more, and the newest number."""
+        user = self._who()
         if user is None:
-            await self.leave(FORBIDDEN)
-            return False
+            return FORBIDDEN, 0
         self.user = user
-        if not await self.look_again():
-            await self.leave(NOT_FOUND)
-            return False
-        return True
+        return (None, self.newest()) if self.look_again() else (NOT_FOUND, 0)
 
     def _who(self) -> User | None:
         """Who watches, read anew: by the token or the session that this websocket came with."""
@@ -166,24 +223,16 @@ class _Watch(AsyncJsonWebsocketConsumer):
         self.asked = [at for at in self.asked if at > now - SNAPSHOT_SECONDS] + [now]
         return len(self.asked) > MOST_SNAPSHOTS
 
-    async def _let_go(self) -> None:
-        if not self._free_place():
-            return
-        await self.channel_layer.group_discard(self.group, self.channel_name)
-        await self.channel_layer.group_discard(access_group(self.user), self.channel_name)
-
-    def _free_place(self) -> bool:
-        """End what goes on for this websocket; whether it was still held as open."""
+    def _free_place(self) -> None:
+        """End what goes on for this websocket."""
         if not self.holds_place:
-            return False
+            return
         self.holds_place = False
         _open[self.user.pk] -= 1
         if not _open[self.user.pk]:
             del _open[self.user.pk]
-        rechecking = getattr(self, "rechecking", None)
-        if rechecking is not None and rechecking is not asyncio.current_task():
-            rechecking.cancel()
-        return True
+        if self.serving is not asyncio.current_task():
+            self.serving.cancel()
 
     def group_name(self) -> str:
         raise NotImplementedError
@@ -195,7 +244,7 @@ class _Watch(AsyncJsonWebsocketConsumer):
         """The number of the newest event of what is watched."""
         raise NotImplementedError
 
-    async def look_again(self) -> bool:
+    def look_again(self) -> bool:
         """Whether what is watched may still be seen, now that rights may have changed."""
         raise NotImplementedError
 
@@ -226,8 +275,8 @@ class DeploymentConsumer(_Watch):
     def newest(self) -> int:
         return self._rows().values_list("seq", flat=True).first() or 0
 
-    async def look_again(self) -> bool:
-        return await database_sync_to_async(lambda: self._rows().exists())()
+    def look_again(self) -> bool:
+        return self._rows().exists()
 
 
 class DeploymentsConsumer(_Watch):
@@ -255,21 +304,21 @@ class DeploymentsConsumer(_Watch):
     def newest(self) -> int:
         return list_seq()
 
-    async def monitor_event(self, message: dict[str, Any]) -> None:
-        id_ = message["event"]["deployment"]
+    async def text_of(self, message: dict[str, Any]) -> str:
+        id_ = message["deployment"]
         if id_ not in self.seen and id_ not in self.hidden:
             # One that has just been made.
             ids = await database_sync_to_async(self._visible_ids)(pk=id_)
             (self.seen if ids else self.hidden).add(id_)
-        event = {"type": "hidden"} if id_ in self.hidden else message["event"]
-        await self.send_json({"type": "event", "seq": message["seq"], "event": event})
+        if id_ in self.seen:
+            return str(message["text"])
+        return json.dumps({"type": "event", "seq": message["seq"], "event": {"type": "hidden"}})
 
-    async def look_again(self) -> bool:
+    def look_again(self) -> bool:
         before = self.seen
-        self.seen = await database_sync_to_async(self._visible_ids)()
+        self.seen = self._visible_ids()
         self.hidden = set()
-        if not before <= self.seen:
-            await self._send_snapshot()
+        self.wants_snapshot |= not before <= self.seen
         return True
 
     def _visible_ids(self, **lookup: Any) -> set[str]:

@@ -11,6 +11,7 @@ from django.db import transaction
 from builder.deployments.models import Deployment, Desired, Run, State
 from builder.environments.models import meant_by
 from builder.monitor.models import Metric
+from builder.monitor.points import COLUMNS, highest, point_of, total
 from builder.monitor.tell import tell
 from runner.events import read_events
 
@@ -19,7 +20,7 @@ Json = dict[str, Any]
 MAX_ROWS = 50
 MAX_LOGS = 50
 _UNKEEPABLE = re.compile("[\0\ud800-\udfff]")
-COUNTS = ("in", "out", "dropped")
+COUNTS = ("in", "out", "dropped", "errors")
 
 
 def follow_run(run: Run) -> None:
@@ -52,20 +53,25 @@ def follow_run(run: Run) -> None:
 
 
 def quiet(deployment: Deployment, at: datetime) -> None:
-    """Let every rate fall to nothing: no run is live. Saves and tells it."""
+    """Let every rate fall to nothing, and lags be unknown: no run is live. Saves and tells it."""
     metrics = deployment.metrics
-    if not metrics or (
-        not metrics["rate"] and not any(s["rate"] for s in metrics["steps"].values())
-    ):
+    if not metrics or not _flows(metrics):
         return
-    metrics["rate"] = 0.0
     for step in metrics["steps"].values():
         step["rate"] = 0.0
     for segment in metrics["segments"].values():
         segment["rate"] = 0.0
-    _keep_point(deployment, at)
-    deployment.save()
-    tell(deployment, [{"type": "metrics", **metrics}])
+        for name in ("lag", "lag_seconds"):
+            segment[name] = dict.fromkeys(segment.get(name) or {})
+        segment["latency_ms"] = None
+    _say(deployment, metrics["steps"], metrics["segments"], at)
+
+
+def restarted(deployment: Deployment, at: datetime) -> None:
+    """Count that a run begins because the one before crashed or met an outage. Saves and tells."""
+    deployment.restarts += 1
+    metrics = deployment.metrics or {"steps": {}, "segments": {}}
+    _say(deployment, metrics["steps"], metrics["segments"], at)
 
 
 def counts(deployment: Deployment) -> Json:
@@ -170,14 +176,48 @@ def _take_metrics(deployment: Deployment, run: Run, event: Json) -> None:
             earlier = before.get(id_, {})
             steps[id_] = {c: _sum(now.get(c), earlier.get(c)) for c in COUNTS}
             steps[id_]["rate"] = now.get("rate") or 0.0
+    _measure(deployment, steps, event["segments"], datetime.fromisoformat(event["at"]))
+
+
+def _say(deployment: Deployment, steps: Json, segments: Json, at: datetime) -> None:
+    _measure(deployment, steps, segments, at)
+    deployment.save()
+    tell(deployment, [{"type": "metrics", **(deployment.metrics or {})}])
+
+
+def _measure(deployment: Deployment, steps: Json, segments: Json, at: datetime) -> None:
+    """Make these the newest metrics of a deployment (unsaved), and keep a point of them."""
     entered = {edge["to"] for edge in deployment.graph["edges"]}
+    lags: dict[str, int | None] = {}
+    for segment in segments.values():
+        for partition, lag in (segment.get("lag") or {}).items():
+            # Where several read the same, the one that is furthest behind.
+            lags[partition] = None if lag is None else max(lag, lags.get(partition) or 0)
     deployment.metrics = {
-        "at": event["at"],
+        "at": at.isoformat(),
         "rate": sum(step["rate"] for id_, step in steps.items() if id_ not in entered),
+        "lag": total(lags),
+        "lag_seconds": highest(
+            seconds for s in segments.values() for seconds in (s.get("lag_seconds") or {}).values()
+        ),
+        "latency_ms": highest((s.get("latency_ms") or {}).get("p50") for s in segments.values()),
+        "restarts": deployment.restarts,
         "steps": steps,
-        "segments": event["segments"],
+        "segments": segments,
     }
-    _keep_point(deployment, datetime.fromisoformat(event["at"]))
+    point = Metric(
+        deployment=deployment, at=at.replace(microsecond=0), **point_of(deployment.metrics)
+    )
+    Metric.objects.bulk_create(
+        [point], update_conflicts=True, unique_fields=("deployment", "at"), update_fields=COLUMNS
+    )
+
+
+def _flows(metrics: Json) -> bool:
+    """Whether any rate or lag is told."""
+    told = [metrics["rate"], *(step["rate"] for step in metrics["steps"].values())]
+    lags = [n for s in metrics["segments"].values() for n in (s.get("lag") or {}).values()]
+    return any(told) or any(n is not None for n in lags)
 
 
 def _note_movement(run: Run, segments: Json, now: float) -> None:
@@ -194,21 +234,6 @@ def _note_movement(run: Run, segments: Json, now: float) -> None:
 def _sum(now: int | None, earlier: int | None) -> int | None:
     """None where a count can't be told."""
     return None if now is None else now + (earlier or 0)
-
-
-def _keep_point(deployment: Deployment, at: datetime) -> None:
-    metrics = deployment.metrics or {}
-    Metric.objects.update_or_create(
-        deployment=deployment,
-        at=at.replace(microsecond=0),
-        defaults={
-            "rate": metrics["rate"],
-            "steps": {
-                id_: {"in": s["in"], "out": s["out"], "rate": s["rate"]}
-                for id_, s in metrics["steps"].items()
-            },
-        },
-    )
 
 
 def _take_problem(deployment: Deployment, event: Json) -> None:

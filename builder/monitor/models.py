@@ -7,13 +7,20 @@ from builder.deployments.models import Deployment
 
 
 class Metric(models.Model):
-    """What a deployment had counted at one second."""
+    """What a deployment had counted and measured at one second."""
 
     deployment = models.ForeignKey(Deployment, models.CASCADE, related_name="points")
     at = models.DateTimeField()
     rate = models.FloatField()
-    # {step: {"in", "out", "rate"}}
+    lag = models.BigIntegerField(null=True)
+    lag_seconds = models.FloatField(null=True)
+    latency_ms = models.FloatField(null=True)
+    restarts = models.PositiveIntegerField(default=0)
+    # {step: {"in", "out", "dropped", "errors", "rate"}}
     steps = models.JSONField()
+    # {segment: {"batch_ms", "latency_ms", "latency_p99_ms", "lag", "lag_seconds",
+    # "watermark_delay", "state_rows", "state_bytes"}}
+    segments = models.JSONField(default=dict)
 
     class Meta:
         ordering = ("at",)
@@ -23,6 +30,31 @@ class Metric(models.Model):
 
     def __str__(self) -> str:
         return f"{self.deployment} at {self.at:%H:%M:%S}"
+
+
+class MetricBlock(models.Model):
+    """The points of a deployment over a span, one every so many seconds."""
+
+    deployment = models.ForeignKey(Deployment, models.CASCADE, related_name="blocks")
+    every = models.PositiveIntegerField()
+    # When its span begins.
+    at = models.DateTimeField()
+    # A list of points as JSON, compressed.
+    packed = models.BinaryField()
+    # [[at, seconds, rate, lag, latency_ms]] of fewer points: all that a sparkline takes.
+    outline = models.JSONField()
+
+    class Meta:
+        ordering = ("at",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("deployment", "every", "at"), name="one_block_per_span"
+            ),
+        )
+        indexes = (models.Index(fields=("every", "at"), name="blocks_of_a_time"),)
+
+    def __str__(self) -> str:
+        return f"{self.deployment} from {self.at:%Y-%m-%d %H:%M}, every {self.every} s"
 
 
 class Sequence(models.Model):
@@ -46,7 +78,20 @@ class Retention(models.Model):
     runs_kept = models.PositiveIntegerField(
         default=50, validators=_AT_LEAST_ONE, help_text="newest runs of each deployment"
     )
-    metrics_days = models.PositiveIntegerField(default=1, validators=_AT_LEAST_ONE)
+    metrics_1s_minutes = models.PositiveIntegerField(
+        default=60,
+        validators=[MinValueValidator(15)],
+        verbose_name="metrics, each second: minutes",
+    )
+    metrics_10s_days = models.PositiveIntegerField(
+        default=1, validators=_AT_LEAST_ONE, verbose_name="metrics, every 10 seconds: days"
+    )
+    metrics_1min_days = models.PositiveIntegerField(
+        default=31, validators=[MinValueValidator(2)], verbose_name="metrics, every minute: days"
+    )
+    metrics_1h_days = models.PositiveIntegerField(
+        default=400, validators=[MinValueValidator(2)], verbose_name="metrics, every hour: days"
+    )
     log_days = models.PositiveIntegerField(
         default=30, validators=_AT_LEAST_ONE, help_text="after a run has ended"
     )

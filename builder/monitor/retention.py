@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from builder.connections.kafka import Unreachable, delete_topics, topic_partitions
@@ -25,7 +26,8 @@ from builder.deployments.disk import used
 from builder.deployments.models import Deployment, DeployRequest, Run
 from builder.deployments.process import is_alive
 from builder.environments.models import meant_by
-from builder.monitor.models import Leftover, Metric, Retention
+from builder.monitor.blocks import LEVELS, roll_up
+from builder.monitor.models import Leftover, Metric, MetricBlock, Retention
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +63,7 @@ def clean(*, dry_run: bool = False) -> Iterator[Removal]:
 def removals(now: datetime) -> Iterator[Removal]:
     """All that is past its time."""
     limits = Retention.current()
-    yield from _points(now - timedelta(days=limits.metrics_days))
+    yield from _points(limits, now)
     yield from _keys(now - timedelta(days=limits.key_days))
     for deployment in Deployment.objects.select_related("pipeline"):
         yield from _runs(deployment, limits)
@@ -78,10 +80,22 @@ def note_topics(sender: type[Deployment], instance: Deployment, **_: object) -> 
         Leftover.objects.get_or_create(name=instance.name, connection=meant.get(name, name))
 
 
-def _points(limit: datetime) -> Iterator[Removal]:
-    rows = Metric.objects.filter(at__lt=limit)
-    if count := rows.count():
-        yield Removal(f"{count} points of metrics", 0, rows.delete)
+def _points(limits: Retention, now: datetime) -> Iterator[Removal]:
+    seconds = Metric.objects.filter(at__lt=now - timedelta(minutes=limits.metrics_1s_minutes))
+    if count := seconds.count():
+        yield Removal(f"{count} points of metrics", 0, partial(_remove_seconds, seconds))
+    for level in LEVELS:
+        limit = now - timedelta(days=getattr(limits, level.kept), seconds=level.span)
+        blocks = MetricBlock.objects.filter(every=level.every, at__lt=limit)
+        if count := blocks.count():
+            what = f"{count} blocks of metrics, a point every {level.every} seconds"
+            yield Removal(what, 0, blocks.delete)
+
+
+def _remove_seconds(rows: QuerySet[Metric]) -> None:
+    # Nothing goes that has not been brought together.
+    roll_up()
+    rows.delete()
 
 
 def _keys(limit: datetime) -> Iterator[Removal]:

@@ -1,20 +1,26 @@
 """Tell those who watch what happened to a deployment."""
 
+import json
+import logging
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F
+from django.dispatch import Signal
 
 from builder.deployments.models import Deployment
 from builder.monitor.models import Sequence
 from builder.send import send
 
+log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 LIST = "deployments"
 # What a row of the list shows.
-_LISTED = {"state", "metrics"}
+_LISTED = {"state", "metrics", "alert"}
+# Sent once events are committed, with `deployment` (its id) and `types` of the events.
+told = Signal()
 
 
 def deployment_group(deployment_id: Any) -> str:
@@ -61,13 +67,21 @@ def tell(deployment: Deployment, events: list[Json]) -> None:
             event = {"at": now, **event, "deployment": str(deployment.pk)}
             messages.append((LIST, _message(seq, event)))
     deployment.refresh_from_db(fields=["seq"])
-    transaction.on_commit(lambda: send(messages))
+    transaction.on_commit(lambda: _send(deployment.pk, events, messages))
 
 
 def list_seq() -> int:
     """The number of the newest event on the list of deployments."""
     found = Sequence.objects.filter(name=LIST).values_list("value", flat=True).first()
     return found or 0
+
+
+def _send(id_: Any, events: list[Json], messages: list[tuple[str, Json]]) -> None:
+    send(messages)
+    types = {event["type"] for event in events}
+    for _, error in told.send_robust(Deployment, deployment=id_, types=types):
+        if isinstance(error, Exception):
+            log.error("Who heard of %s could not act on it: %r", id_, error)
 
 
 def _numbers(row: Any, field: str, count: int) -> range:
@@ -77,4 +91,6 @@ def _numbers(row: Any, field: str, count: int) -> range:
 
 
 def _message(seq: int, event: Json) -> Json:
-    return {"type": "monitor.event", "seq": seq, "event": event}
+    # Written once, however many are told.
+    text = json.dumps({"type": "event", "seq": seq, "event": event})
+    return {"type": "event", "seq": seq, "text": text, "deployment": event.get("deployment")}

@@ -80,10 +80,12 @@ def save_pipeline(
     seen = _changeable(user, pipeline_id)
     if folder is not None and folder != seen.folder:
         require(user, "add", Pipeline(folder=folder))
-    if graph is not None:
-        require_python(user, read_graph(graph), seen)
+    read = read_graph(graph) if graph is not None else None
     with transaction.atomic():
         pipeline = visible_or_404(user, Pipeline.objects.select_for_update(), pk=pipeline_id)
+        # Python that stands there already was written by somebody who may.
+        if read is not None and not _python_of(read) <= _python_of(read_graph(pipeline.graph)):
+            require(user, "write Python in", pipeline)
         if pipeline.revision != revision:
             raise Refused(
                 409,
@@ -254,7 +256,16 @@ def require_python(user: User, graph: Graph, pipeline: Pipeline) -> None:
 
 def runs_python(graph: Graph) -> bool:
     """Whether a step of the graph is written in Python."""
-    return any(step.type.startswith("python_") for step in graph.steps)
+    return bool(_python_of(graph))
+
+
+def _python_of(graph: Graph) -> set[str]:
+    """The steps of the graph that are written in Python, each with all that it says."""
+    return {
+        json.dumps([step.id, step.type, step.config], sort_keys=True)
+        for step in graph.steps
+        if step.type.startswith("python_")
+    }
 
 
 def _changeable(user: User, pipeline_id: UUID) -> Pipeline:

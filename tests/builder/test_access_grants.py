@@ -132,8 +132,15 @@ def test_python_takes_a_right_of_its_own(api: Api, as_user: Any, local: Any) -> 
     mine.put(f"/pipelines/{own}", {"revision": 1, "graph": PYTHON}, 403)
     for asked in ({"pipeline": theirs}, {"pipeline": theirs, "version": version}):
         assert "Python" in mine.post("/deployments", asked, 403)["detail"]
-    # Its name is not its code.
+    # Its name is not its code, and who leaves the code as it is has not written it.
     mine.put(f"/pipelines/{theirs}", {"revision": 1, "name": "Theirs"})
+    orders, each, out = PYTHON["steps"]
+    around = {**PYTHON, "steps": [{**orders, "label": "Orders"}, each, out]}
+    mine.put(f"/pipelines/{theirs}", {"revision": 2, "graph": around})
+    changed = {**each, "config": {**each["config"], "code": "def f(row):\n    return None\n"}}
+    edits = ([orders, changed, out], [orders, each, {**each, "id": "again"}, out])
+    for steps in edits:
+        mine.put(f"/pipelines/{theirs}", {"revision": 3, "graph": {**PYTHON, "steps": steps}}, 403)
 
     api.post("/grants", {"role": "author_python", "user": "pia", "pipeline": own}, 201)
     mine.put(f"/pipelines/{own}", {"revision": 1, "graph": PYTHON})

@@ -118,6 +118,12 @@ def test_a_sample_is_the_newest_rows_with_their_columns(
         {"name": "at", "type": "timestamp"}, {"name": "tags", "type": "array<string>"},
     ]  # fmt: skip
 
+    api.post("/environments", {"name": "shown", "masks": ["user"]}, 201)
+    again = api.get(f"/connections/{cluster.pk}/topics/views/sample?limit=5")
+    assert {json.loads(row["_value"])["user"] for row in again["rows"]} == {"•••"}
+    assert {record["user"] for record in again["records"]} == {"•••"}
+    assert again["columns"] == answer["columns"]
+
 
 def test_a_sample_of_anything_else(api: Any, cluster: Connection, broker: str) -> None:
     path = f"/connections/{cluster.pk}/topics"

@@ -191,6 +191,9 @@ def test_whether_an_edit_fits_the_state_is_said_before(
     assert (found["fits"], found["left"]) == (False, [new["checkpoint"]])
     assert counts["id"] in changed["message"]
     assert api.get(f"{path}?version=1")["fits"]
+    modes = {m: api.get(f"{path}?mode={m}")["segments"][0]["mode"] for m in ("real_time", "auto")}
+    assert modes == {"real_time": "real_time", "auto": "real_time"}
+    assert api.get(f"{path}?mode=micro_batch")["segments"][0]["mode"] == "micro_batch"
     api.get(f"{path}?version=9", 404)
     api.post("/deployments", {"pipeline": pipeline["id"]})
     assert "begins anew" in Activity.objects.filter(verb="deploy").first().message  # type: ignore[union-attr]

@@ -165,6 +165,17 @@ def test_all_problems_at_once(api: Any, local: Connection) -> None:
     assert api.post("/environments", body, 422)["problems"][0]["field"] == "profile.classes"
 
 
+def test_masked_columns_are_handed_to_runs(api: Any, pipeline: Any) -> None:
+    made = api.post("/environments", {"name": "default", "masks": ["email", "*_token"]}, 201)
+    assert made["masks"] == ["email", "*_token"]
+    api.post("/deployments", {"pipeline": pipeline["id"]}, 201)
+    assert written(Deployment.objects.get())["masks"] == ["email", "*_token"]
+    for masks, says in (["**"], "every column"), ([" "], "1 to 100"), (["a"] * 101, "the most"):
+        refused = api.put("/environments/default", {"name": "default", "masks": masks}, 422)
+        (problem,) = refused["problems"]
+        assert (problem["field"], says in problem["message"]) == ("masks", True)
+
+
 def test_a_name_means_another_connection(api: Any, pipeline: Any, prod: Connection) -> None:
     wanted = {"name": "production", "connections": {"local": "prod-kafka"}}
     api.post("/environments", wanted, 201)

@@ -13,7 +13,6 @@ from builder.deployments.models import Deployment, Run
 from builder.deployments.reconcile import reconcile
 from builder.monitor.follow import follow_run
 from builder.monitor.models import Metric, Sequence
-from builder.monitor.tasks import prune
 from builder.pipelines.models import Pipeline, Version
 
 GRAPH = {
@@ -56,9 +55,9 @@ def metrics(second: float, lines: int, words: int, rate: float = 5.0) -> dict[st
         "at": (AT + timedelta(seconds=second)).isoformat(),
         "type": "metrics",
         "steps": {
-            "lines": {"in": lines, "out": lines, "dropped": 0, "rate": rate},
-            "words": {"in": lines, "out": words, "dropped": 1, "rate": 2 * rate},
-            "out": {"in": None, "out": words, "dropped": 0, "rate": 2 * rate},
+            "lines": {"in": lines, "out": lines, "dropped": 0, "errors": 2, "rate": rate},
+            "words": {"in": lines, "out": words, "dropped": 1, "errors": 0, "rate": 2 * rate},
+            "out": {"in": None, "out": words, "dropped": 0, "errors": 0, "rate": 2 * rate},
         },
         "segments": {"out": {"batch": 1, "batch_ms": 5, "rate": rate, "lag": {"lines-0": 2}}},
     }
@@ -115,9 +114,48 @@ def test_metrics_are_kept_one_point_a_second(deployment: Deployment) -> None:
     ]  # fmt: skip
     now = Deployment.objects.get()
     assert now.rate == 7.5, "the rate of a deployment is that of its sources"
-    assert now.metrics["steps"]["words"] == {"in": 3, "out": 9, "dropped": 1, "rate": 15.0}
+    assert now.metrics["steps"]["words"] == {
+        "in": 3,
+        "out": 9,
+        "dropped": 1,
+        "errors": 0,
+        "rate": 15.0,
+    }
     assert now.metrics["steps"]["out"]["in"] is None
     assert now.metrics["segments"]["out"]["lag"] == {"lines-0": 2}
+
+
+def test_what_all_segments_tell_together(deployment: Deployment) -> None:
+    run = live_run(deployment)
+    event = metrics(0, 1, 3)
+    ms = {"p50": 5.0, "p99": 9.5}
+    event["segments"] = {
+        "out": {
+            "lag": {"a-0": 2, "a-1": 3},
+            "lag_seconds": {"a-0": 1.5, "a-1": None},
+            "batch_ms": 7,
+        },
+        # It reads the same topic a second time, and another that nobody knows the end of.
+        "lines": {"lag": {"a-0": 4}, "lag_seconds": {"a-0": 0.5}, "latency_ms": ms},
+    }
+    write(run, event)
+    follow_run(run)
+    now = Deployment.objects.get().metrics
+    assert [now[name] for name in ("lag", "lag_seconds", "latency_ms", "restarts")] == [
+        7,
+        1.5,
+        5.0,
+        0,
+    ]
+    point = Metric.objects.get()
+    assert (point.lag, point.lag_seconds, point.latency_ms) == (7, 1.5, 5.0)
+    assert point.segments["out"]["lag"] == 5
+    assert point.segments["lines"]["latency_p99_ms"] == 9.5
+    event = metrics(1, 1, 3)
+    event["segments"] = {"out": {"lag": {"a-0": 2, "a-1": None}}}
+    write(run, event)
+    follow_run(run)
+    assert Deployment.objects.get().metrics["lag"] is None, "a part is not the whole"
 
 
 def test_counts_go_on_after_a_restart(deployment: Deployment, monkeypatch: Any) -> None:
@@ -128,17 +166,25 @@ def test_counts_go_on_after_a_restart(deployment: Deployment, monkeypatch: Any) 
     reconcile(deployment.pk)
     now = Deployment.objects.get()
     assert now.rate == 0, "nothing flows while no run is live"
+    assert now.metrics["lag"] is None, "and nobody looks how much waits"
+    assert (now.restarts, now.metrics["restarts"]) == (1, 1)
     second = now.live_run()
     assert second is not None
     assert second.epoch == 2
-    assert second.counts_before["words"] == {"in": 10, "out": 30, "dropped": 1}
+    assert second.counts_before["words"] == {"in": 10, "out": 30, "dropped": 1, "errors": 0}
     second.folder.mkdir(parents=True, exist_ok=True)
     write(second, metrics(60, 1, 2))
     follow_run(second)
     now.refresh_from_db()
-    assert now.metrics["steps"]["words"] == {"in": 11, "out": 32, "dropped": 2, "rate": 10.0}
+    assert now.metrics["steps"]["words"] == {
+        "in": 11,
+        "out": 32,
+        "dropped": 2,
+        "errors": 0,
+        "rate": 10.0,
+    }
     point = Metric.objects.get(at=AT + timedelta(seconds=60))
-    assert point.steps["lines"] == {"in": 11, "out": 11, "rate": 5.0}
+    assert point.steps["lines"] == {"in": 11, "out": 11, "dropped": 0, "errors": 4, "rate": 5.0}
 
 
 def test_a_run_that_is_no_more_wanted_says_nothing_of_its_deployment(
@@ -230,35 +276,3 @@ def test_what_cannot_be_read_is_passed_over(deployment: Deployment) -> None:
     write(run, "not json\n", '{"no": "type"}\n', '{"type": "unheard"}\n', state("running"))
     follow_run(run)
     assert Deployment.objects.get().state == "running"
-
-
-def test_old_points_are_forgotten(deployment: Deployment) -> None:
-    for hours in (1, 23, 25, 48):
-        at = timezone.now() - timedelta(hours=hours)
-        Metric.objects.create(deployment=deployment, at=at, rate=hours, steps={})
-    prune()
-    assert sorted(p.rate for p in Metric.objects.all()) == [1, 23]
-
-
-def test_points_are_thinned_and_chosen(deployment: Deployment, api: Any) -> None:
-    end = timezone.now().replace(microsecond=0)
-    Metric.objects.bulk_create(
-        Metric(
-            deployment=deployment,
-            at=end - timedelta(seconds=n),
-            rate=n,
-            steps={i: {"in": n, "out": n, "rate": 1.0} for i in ("lines", "words")},
-        )
-        for n in range(5000)
-    )
-    path = f"/deployments/{deployment.pk}/metrics"
-    points = api.get(path)["points"]
-    assert 500 < len(points) <= 600
-    assert points[-1]["rate"] == 0, "the newest is among them"
-    assert points == sorted(points, key=lambda p: p["at"])
-    start = (end - timedelta(seconds=9)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    few = api.get(f"{path}?from={start}&step=words")["points"]
-    assert [p["rate"] for p in few] == list(range(9, -1, -1))
-    assert few[0]["steps"] == {"words": {"in": 9, "out": 9, "rate": 1.0}}
-    assert api.get(f"{path}?to={start}&from={start}")["points"][0]["rate"] == 9
-    api.get(f"{path}?from=yesterday", 422)

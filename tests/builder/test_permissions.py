@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from django.contrib import admin as django_admin
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.test import Client
+from django.utils import timezone
 
 from builder.access.actions import make_token
 from builder.access.models import Grant
 from builder.access.roles import ROLES, SCOPES
+from builder.alerts.models import Alert
 from builder.api import api as headrace_api
 from builder.asgi import application
 from builder.connections import kafka
@@ -25,6 +28,7 @@ from tests.builder.watching import Watching
 
 EMPTY = {"version": 1, "steps": [], "edges": []}
 CASE = {"name": "new", "rows": {}, "expected": {}}
+RULE = {"name": "down", "measure": "failed", "webhook": "https://example.com/"}
 CLUSTER = {"name": "other", "bootstrap_servers": "127.0.0.1:1"}
 
 # `elsewhere` has every role on another folder, `staff` none, but may open the Django admin.
@@ -104,12 +108,28 @@ ROUTES: dict[str, tuple[str, Any]] = {
     "GET /connections/{connection_id}/topics": ("read topics", None),
     "POST /connections/{connection_id}/topics": ("make topics", {"topic": "x"}),
     "GET /connections/{connection_id}/topics/{topic}/sample": ("read topics", None),
+    "GET /connections/{connection_id}/topics/{topic}": ("read topics", None),
+    "GET /connections/{connection_id}/topics/{topic}/groups": ("read topics", None),
+    "GET /connections/{connection_id}/topics/{topic}/records": ("read topics", None),
+    "POST /connections/{connection_id}/topics/{topic}/records": ("make topics", {"value": "x"}),
     "GET /environments": ("any", None),
     "POST /environments": ("administer", {"name": "test"}),
     "GET /environments/{name}": ("know", None),
     "PUT /environments/{name}": ("administer", {"name": "prod"}),
     "DELETE /environments/{name}": ("administer", None),
     "GET /disk": ("any", None),
+    "GET /metrics": ("any", None),
+    "GET /alerts": ("any", None),
+    "POST /alerts/{alert_id}/acknowledge": ("operate", None),
+    "GET /alert-rules": ("any", None),
+    "POST /alert-rules": ("administer", RULE),
+    "GET /alert-rules/{rule_id}": ("see", None),
+    "PUT /alert-rules/{rule_id}": ("operate", {**RULE, "pipeline": "{pipeline_id}"}),
+    "DELETE /alert-rules/{rule_id}": ("operate", None),
+    "POST /alert-rules/{rule_id}/test": ("operate", None),
+    "GET /silences": ("any", None),
+    "POST /silences": ("operate", {"deployment": "{deployment_id}", "until": "{soon}"}),
+    "DELETE /silences/{silence_id}": ("operate", None),
     "GET /deployments": ("any", None),
     "POST /deployments": ("operate", {"pipeline": "{pipeline_id}"}),
     "GET /deployments/{deployment_id}": ("see", None),
@@ -120,8 +140,15 @@ ROUTES: dict[str, tuple[str, Any]] = {
     "POST /deployments/{deployment_id}/roll-back": ("operate", None),
     "GET /deployments/{deployment_id}/fit": ("see", None),
     "GET /deployments/{deployment_id}/metrics": ("see", None),
+    "GET /deployments/{deployment_id}/state": ("see", None),
+    "GET /deployments/{deployment_id}/state/{step}": ("see", None),
     "GET /deployments/{deployment_id}/logs": ("see", None),
     "GET /deployments/{deployment_id}/activity": ("see", None),
+    "GET /deployments/{deployment_id}/dead-letters": ("see", None),
+    "POST /deployments/{deployment_id}/dead-letters/replay": (
+        "operate",
+        {"all": True, "step": "x"},
+    ),
 }
 # These ask nobody who they are.
 OPEN = {"POST /login", "POST /tokens", "GET /health"}
@@ -138,11 +165,19 @@ def ids(api: Api, local: Connection, monkeypatch: Any) -> dict[str, str]:
     api.post("/environments", {"name": "prod"}, 201)
     grant = Grant.objects.create(role="viewer", user=api.user, folder="sales")
     token = make_token(User.objects.create_user("tom"), "old")[0]
+    rule = api.post("/alert-rules", {**RULE, "pipeline": pipeline["id"]}, 201)
+    soon = (timezone.now() + timedelta(hours=1)).isoformat()
+    silence = api.post("/silences", {"deployment": deployment["id"], "until": soon}, 201)
+    alert = Alert.objects.create(
+        rule_id=rule["id"], deployment_id=deployment["id"], name="down", measure="failed",
+        severity="warning", value=1, message="It failed", began_at=timezone.now(),
+    )  # fmt: skip
     return {
         "pipeline_id": pipeline["id"], "case_id": case["id"], "deployment_id": deployment["id"],
         "connection_id": str(local.pk), "grant_id": str(grant.pk), "token_id": str(token.pk),
         "number": "1", "before": "1", "after": "1", "topic": "x",
-        "name": "prod",
+        "name": "prod", "rule_id": rule["id"], "silence_id": silence["id"],
+        "alert_id": str(alert.pk), "soon": soon, "step": "counts",
     }  # fmt: skip
 
 
@@ -280,12 +315,19 @@ PAGES = {
     "deployments.deployment":      (EVERYONE, NOBODY, NOBODY, NOBODY),
     "deployments.run":             (EVERYONE, NOBODY, NOBODY, NOBODY),
     "deployments.deployrequest":   (ADMIN,    NOBODY, NOBODY, NOBODY),
+    "letters.replay":              (EVERYONE, NOBODY, NOBODY, NOBODY),
     "monitor.metric":              (ADMIN,    NOBODY, NOBODY, NOBODY),
     "monitor.sequence":            (ADMIN,    NOBODY, NOBODY, NOBODY),
     "monitor.leftover":            (ADMIN,    NOBODY, NOBODY, NOBODY),
     "monitor.retention":           (ADMIN,    NOBODY, ADMIN,  NOBODY),
     "connections.connection":      (EVERYONE, ADMIN,  ADMIN,  ADMIN),
     "environments.environment":    (EVERYONE, ADMIN,  ADMIN,  ADMIN),
+    "alerts.alertrule":            (EVERYONE, NOBODY, NOBODY, NOBODY),
+    "alerts.alert":                (EVERYONE, NOBODY, NOBODY, NOBODY),
+    "alerts.silence":              (ADMIN,    NOBODY, NOBODY, NOBODY),
+    "alerts.notification":         (ADMIN,    NOBODY, NOBODY, NOBODY),
+    "lineage.toldrun":             (ADMIN,    NOBODY, NOBODY, NOBODY),
+    "alerts.observation":          (ADMIN,    NOBODY, NOBODY, NOBODY),
     "access.grant":                (ADMIN,    ADMIN,  NOBODY, ADMIN),
     "access.token":                (ADMIN,    NOBODY, NOBODY, NOBODY),
     "access.loginattempt":         (ADMIN,    NOBODY, NOBODY, NOBODY),

@@ -20,7 +20,7 @@ from builder.connections import kafka
 from builder.connections.models import Connection
 from builder.deployments.disk import LEAST_BYTES, Room, in_words, used
 from builder.deployments.models import Deployment, DeployRequest, Run
-from builder.monitor.models import Leftover, Metric, Retention
+from builder.monitor.models import Leftover, Metric, MetricBlock, Retention
 from builder.monitor.retention import removals
 from builder.monitor.tasks import prune
 from builder.pipelines.models import Version
@@ -179,15 +179,25 @@ def test_points_and_keys_go_and_activity_stays(
             user=admin, key=str(days), digest="", deployment=deployment
         )
         DeployRequest.objects.filter(pk=key.pk).update(created_at=at)
-    keep(metrics_days=2, key_days=4)
-    assert "2 points of metrics" in cleaned("--dry-run")
+    keep(metrics_10s_days=2, key_days=4)
+    assert "3 points of metrics" in cleaned("--dry-run")
     prune()
-    assert (Metric.objects.count(), DeployRequest.objects.count()) == (1, 2)
+    assert (Metric.objects.count(), DeployRequest.objects.count()) == (0, 2)
+    # Seconds are brought together before they go, each in blocks for as long as those are kept.
+    assert sorted(MetricBlock.objects.values_list("every", flat=True)) == [
+        10,
+        60,
+        60,
+        60,
+        3600,
+        3600,
+        3600,
+    ]
 
     before = Activity.objects.count()
     for removal in removals(timezone.now() + timedelta(days=3650)):
         removal.remove()
-    assert (Metric.objects.count(), DeployRequest.objects.count()) == (0, 0)
+    assert (MetricBlock.objects.count(), DeployRequest.objects.count()) == (0, 0)
     assert Activity.objects.count() == before > 0
 
 
@@ -249,8 +259,9 @@ def test_an_admin_changes_the_limits(admin: User, client: Client) -> None:
     assert client.get("/admin/monitor/retention/").status_code == 200
     path = f"/admin/monitor/retention/{Retention.current().pk}/change/"
     limits = {
-        "runs_kept": 5, "metrics_days": 2, "log_days": 3, "log_megabytes": 4,
-        "checkpoint_days": 5, "key_days": 6,
+        "runs_kept": 5, "log_days": 3, "log_megabytes": 4, "checkpoint_days": 5, "key_days": 6,
+        "metrics_1s_minutes": 20, "metrics_10s_days": 2, "metrics_1min_days": 9,
+        "metrics_1h_days": 8,
     }  # fmt: skip
     assert client.post(path, {**limits, "runs_kept": 0}).status_code == 200
     assert Retention.current().runs_kept == 50

@@ -14,6 +14,8 @@ import pyspark
 import pytest
 import yaml
 
+from builder.local.jobs import commands
+
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
@@ -35,6 +37,7 @@ def test_everything_that_headrace_consists_of_is_there() -> None:
         "control",
         "spark",
         "rehearsal",
+        "outgoing",
         "beat",
         "spark-master",
         "spark-worker",
@@ -47,7 +50,13 @@ def test_what_a_service_runs_exists(name: str) -> None:
     command = list(OURS[name]["command"])
     if command[:3] == ["python", "-m", "builder.local.jobs"]:
         assert importlib.util.find_spec("builder.local.jobs")
-        command = command[3:]
+        for beside in commands(command[3:]):
+            exists(beside)
+    else:
+        exists(command)
+
+
+def exists(command: list[str]) -> None:
     if command[:2] == ["python", "manage.py"]:
         assert (ROOT / "builder/management/commands" / f"{command[2]}.py").exists()
         return
@@ -61,6 +70,10 @@ def test_what_a_service_runs_exists(name: str) -> None:
         assert importlib.util.find_spec(module)
 
 
+def test_the_supervisor_lives_where_the_jobs_are() -> None:
+    assert [name for name, s in OURS.items() if "supervise" in s["command"]] == ["control"]
+
+
 def test_each_queue_has_one_service_that_serves_it() -> None:
     queues = [
         service["command"][service["command"].index("--queues") + 1]
@@ -68,7 +81,7 @@ def test_each_queue_has_one_service_that_serves_it() -> None:
         if "--queues" in service["command"]
     ]
     settings = (ROOT / "builder" / "settings.py").read_text()
-    assert sorted(queues) == ["control", "rehearsal", "spark"]
+    assert sorted(queues) == ["control", "outgoing", "rehearsal", "spark"]
     assert all(f'"{queue}"' in settings for queue in queues)
 
 

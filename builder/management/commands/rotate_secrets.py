@@ -2,12 +2,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from builder.alerts.actions import renew_encryption as renew_webhooks
 from builder.connections.actions import renew_encryption
 from builder.connections.sealed import KeysElsewhere, NotReadable, add_key
 
 
 class Command(BaseCommand):
-    """Encrypt the secrets of all connections by a new key."""
+    """Encrypt the secrets of all connections and webhooks by a new key."""
 
     help = (
         "Make a new key and encrypt the secrets of all connections by it. Where the keys stand in "
@@ -20,7 +21,9 @@ class Command(BaseCommand):
         except KeysElsewhere:
             self.stdout.write("The first key of HEADRACE_SECRETS_KEY is used.")
         try:
-            count = renew_encryption()
+            count, webhooks = renew_encryption(), renew_webhooks()
         except NotReadable as error:
             raise CommandError(f"A secret can't be read. {error}") from None
-        self.stdout.write(f"The secrets of {count} connections are encrypted anew.")
+        self.stdout.write(
+            f"The secrets of {count} connections and {webhooks} webhooks are encrypted anew."
+        )

@@ -1,0 +1,1 @@
+"""Alerts: rules over what deployments do, what they found, and who is told of it."""

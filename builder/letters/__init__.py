@@ -1,0 +1,1 @@
+"""Dead letters: records that a step could not read, looked at, mended and replayed."""
