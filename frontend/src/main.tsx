@@ -24,8 +24,17 @@ const EditorPage = lazy(async () => ({
 const DeploymentPage = lazy(async () => ({
   default: (await import("./monitor/DeploymentPage")).DeploymentPage,
 }));
+const MonitorPage = lazy(async () => ({
+  default: (await import("./monitor/MonitorPage")).MonitorPage,
+}));
 const ConnectionsPage = lazy(async () => ({
   default: (await import("./connections/ConnectionsPage")).ConnectionsPage,
+}));
+const TopicPage = lazy(async () => ({
+  default: (await import("./topics/TopicPage")).TopicPage,
+}));
+const AlertsPage = lazy(async () => ({
+  default: (await import("./alerts/AlertsPage")).AlertsPage,
 }));
 const EnvironmentsPage = lazy(async () => ({
   default: (await import("./environments/EnvironmentsPage")).EnvironmentsPage,
@@ -53,8 +62,11 @@ const router = createBrowserRouter([
       { path: "/", element: <PipelinesPage /> },
       { path: "/pipelines/:id", element: <EditorPage /> },
       { path: "/deployments/:id", element: <DeploymentPage /> },
+      { path: "/monitor", element: <MonitorPage /> },
       { path: "/connections", element: <ConnectionsPage /> },
+      { path: "/connections/:id/topics/:topic", element: <TopicPage /> },
       { path: "/environments", element: <EnvironmentsPage /> },
+      { path: "/settings/alerts", element: <AlertsPage /> },
       { path: "*", element: <Missing message={i18n.t("missing.page")} /> },
     ],
   },

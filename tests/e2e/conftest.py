@@ -1,7 +1,6 @@
 """A real browser before a whole Headrace."""
 
 import os
-import shutil
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,26 +8,22 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.chromium import find, launch
 from tests.headrace import Headrace
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """Debian's Chromium, driven by Playwright."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
+    if find() is None:
         if os.environ.get("HEADRACE_REQUIRE_BROWSER"):
             pytest.fail("There is no Chromium, and this run must not go without.")
         warnings.warn("NO BROWSER TESTS: Chromium is not installed", stacklevel=1)
         pytest.skip("no Chromium")
     from playwright.sync_api import sync_playwright
 
-    flags = [
-        "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    ]  # fmt: skip
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=flags)
+        browser = launch(playwright)
         yield browser
         browser.close()
 

@@ -39,7 +39,7 @@ def write(headrace, prefix, words):
 def newest(headrace, prefix):
     """The newest count of each word."""
     rows = read_all(headrace.servers, [f"{prefix}-counts"])
-    return {row["_key"]: json.loads(row["value"])["count"] for row in rows}
+    return {row["_key"]: json.loads(row["_value"])["count"] for row in rows}
 
 
 def until_counts(headrace, prefix, expected, seconds=60):

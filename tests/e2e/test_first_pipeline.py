@@ -4,6 +4,7 @@ import json
 import time
 import uuid
 
+from tests.e2e.numbers import RIGHT_AGAIN_MS, Lines, expect_counts, expect_listed, expect_overview
 from tests.runner import scenario
 
 
@@ -53,12 +54,51 @@ def test_word_count_from_its_template(headrace, page):
 
     def check():
         rows = scenario.read_all(headrace.servers, ["word-counts"])
-        counts = [json.loads(row["value"]) for row in rows]
+        counts = [json.loads(row["_value"]) for row in rows]
         good = counts and all(set(c) == {"word", "count"} and c["count"] > 0 for c in counts)
         return None if good else f"the topic holds {counts[:5]}"
 
     headrace.until(check, 10)
+    asked_while_it_runs(headrace, page)
     stop(headrace, page)
+
+
+def asked_while_it_runs(headrace, page):
+    """Ask the counts by key over REST and on the page: they are those of the topic."""
+    id_ = page.url.partition("/deployments/")[2].partition("?")[0]
+
+    def in_topic():
+        rows = [
+            json.loads(r["_value"]) for r in scenario.read_all(headrace.servers, ["word-counts"])
+        ]
+        return {row["word"]: row["count"] for row in rows}
+
+    word, least = max(in_topic().items(), key=lambda item: item[1])
+
+    def ask():
+        answer = headrace.session.get(
+            f"{headrace.url}/api/deployments/{id_}/state/counts", params={"key": word}
+        )
+        if answer.status_code in (503, 504):
+            return answer.text
+        found.append(answer.json())
+        return None
+
+    # The worker that answers may just have been started.
+    found = []
+    headrace.until(ask, 90)
+    (row,) = found[-1]["rows"]
+    assert least <= row["count"] <= in_topic()[word]
+    assert found[-1]["from"] == "topic"
+    page.get_by_role("tab", name="State").click()
+    page.get_by_text("by key", exact=True).click()
+    page.get_by_label("word", exact=True).fill(word)
+    page.get_by_role("button", name="Ask").click()
+    table = page.get_by_role("table", name="Rows of")
+    table.get_by_role("cell", name=word, exact=True).wait_for()
+    rows = table.locator("tbody tr")
+    headrace.until(lambda: None if rows.count() == 1 else f"{rows.count()} rows", 20)
+    assert int(table.get_by_role("cell").nth(1).inner_text()) >= row["count"]
 
 
 def drag(page, begin, end):
@@ -140,8 +180,30 @@ def test_a_pipeline_drawn_by_mouse(headrace, page):
 
     def check():
         found = sorted(r["value"] for r in scenario.read_all(headrace.servers, [f"{topic}-out"]))
-        good = [json.loads(value)["value"] for value in found] == ["seven", "three"]
-        return None if good else f"the topic holds {found}"
+        return None if found == ["seven", "three"] else f"the topic holds {found}"
 
     headrace.until(check, 60)
+    expect_overview(page, {"kafka_source": 4, "filter": 2, "kafka_sink": 2})
+    expect_listed(headrace, page, id_)
+    right_again_after_a_cut(headrace, page, id_, topic)
     stop(headrace, page)
+
+
+def right_again_after_a_cut(headrace, page, id_, topic):
+    """What a page has missed while its line was bad it shows soon after the line was cut."""
+    lines = Lines(page)
+    page.goto(f"{headrace.url}/deployments/{id_}")
+    expect_counts(page, {"kafka_source": 4})
+    lines.silence()
+    scenario.produce(headrace.servers, topic, {"format": "text"}, [{"value": "eight"}] * 3)
+
+    def check():
+        steps = headrace.deployment(id_)["metrics"]["steps"].values()
+        counts = [step["out"] for step in steps]
+        return None if counts == [7, 5, 5] else f"the steps have counted {counts}"
+
+    headrace.until(check, 30)
+    expect_counts(page, {"kafka_source": 4})
+    lines.cut()
+    page.locator("[data-step-type=kafka_source] [data-count='7']").wait_for(timeout=RIGHT_AGAIN_MS)
+    expect_counts(page, {"kafka_source": 7, "filter": 5, "kafka_sink": 5})

@@ -22,7 +22,7 @@ def until_read(headrace, deployment, source, rows):
 
     def check():
         steps = (headrace.deployment(deployment)["metrics"] or {}).get("steps", {})
-        read = steps.get(source, {}).get("out", 0) + steps.get(source, {}).get("dropped", 0)
+        read = steps.get(source, {}).get("in", 0)
         return None if read >= rows else f"{source} has read {read} of {rows} rows"
 
     headrace.until(check, 90)

@@ -15,14 +15,15 @@ export const EMPTY_FEED = { state: null, seq: 0, asked: false };
 /**
  * Take in one message. `ask` says that a new snapshot must be asked for: events are missing, and
  * until it arrives further ones are left aside, since they can't be applied to a state with a
- * hole; or `renews` says of an event that more has changed than it tells.
+ * hole; or `renews` says of an event, and the state it comes to, that more has changed than it
+ * tells.
  */
 export function receive<State, Snapshot, Event>(
   feed: Feed<State>,
   message: Message<Snapshot, Event>,
   read: (snapshot: Snapshot) => State,
   apply: (state: State, event: Event) => State,
-  renews: (event: Event) => boolean = () => false,
+  renews: (event: Event, state: State) => boolean = () => false,
 ): { feed: Feed<State>; ask: boolean } {
   if (message.type === "snapshot") {
     return { feed: { state: read(message), seq: message.seq, asked: false }, ask: false };
@@ -32,6 +33,6 @@ export function receive<State, Snapshot, Event>(
   if (message.seq > feed.seq + 1) return { feed: { ...feed, asked: true }, ask: true };
   return {
     feed: { state: apply(feed.state, message.event), seq: message.seq, asked: false },
-    ask: renews(message.event),
+    ask: renews(message.event, feed.state),
   };
 }

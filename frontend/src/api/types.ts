@@ -1,9 +1,11 @@
 import type {
+  AlertOut,
   CheckedStep,
   CheckOut,
   DeploymentListed,
   DeploymentOut,
   ErrorOut,
+  History,
   Metrics,
   MissingTopic,
   PipelineOut,
@@ -22,6 +24,7 @@ export type Problem = ProblemOut;
 export type Mode = "real_time" | "micro_batch";
 export type ChosenMode = DeploymentListed["mode"];
 export type DeploymentState = DeploymentListed["state"];
+export type MetricPoint = History["points"][number];
 export type StepMetrics = Metrics["steps"][string];
 export type Rows = Record<string, unknown>[];
 
@@ -38,6 +41,7 @@ export type DeploymentEvent = { at: string } & (
   | ({ type: "metrics" } & Omit<Metrics, "at">)
   | { type: "sample"; step: string; rows: Rows }
   | ({ type: "problem"; topic?: string } & Problem)
+  | { type: "alert"; alert: AlertOut }
   | { type: "log"; level: string; message: string }
 );
 

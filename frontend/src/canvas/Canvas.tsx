@@ -141,9 +141,10 @@ export function Canvas({ onAskForStep, onOpenStep, minimap = true }: Props) {
   }
 
   function walk(event: KeyboardEvent) {
-    const node = (event.target as Element).closest<HTMLElement>(".react-flow__node");
-    const id = node?.dataset.id;
-    if (!id || event.ctrlKey || event.metaKey) return;
+    const target = event.target as Element;
+    const id = target.closest<HTMLElement>(".react-flow__node")?.dataset.id;
+    // A link on a step has keys of its own.
+    if (!id || target.closest("a") || event.ctrlKey || event.metaKey) return;
     if (event.key === "Enter") {
       event.preventDefault();
       select(selection, [id]);

@@ -3,9 +3,11 @@ import { IconBolt, IconStack2 } from "@tabler/icons-react";
 import { ViewportPortal } from "@xyflow/react";
 import { useTranslation } from "react-i18next";
 import type { CheckedStep, Mode } from "../api/types";
-import { useCheck } from "./CanvasContext";
+import { span } from "../text/span";
+import { useCheck, useLive } from "./CanvasContext";
 import type { StepNode } from "./flow";
 import styles from "./SegmentOutlines.module.css";
+import { forSegment } from "./waiting";
 
 const SIDE = 14;
 const TOP = 24;
@@ -24,6 +26,7 @@ export function SegmentOutlines({ nodes }: { nodes: StepNode[] }) {
   const { t } = useTranslation();
   const steps = useCheck((s) => s.steps);
   const segments = useCheck((s) => s.segments);
+  const waiting = useLive((s) => s.waiting);
   return (
     <ViewportPortal>
       {outlines(nodes, steps).map(({ id, mode, left, top, right, bottom }) => {
@@ -35,6 +38,7 @@ export function SegmentOutlines({ nodes }: { nodes: StepNode[] }) {
             className={styles.outline}
             data-mode={mode}
             data-segment={id}
+            data-waits={waiting[forSegment(id)] !== undefined}
             style={{ left, top, width: right - left, height: bottom - top }}
           >
             <Tooltip label={reason} disabled={!reason}>
@@ -42,12 +46,25 @@ export function SegmentOutlines({ nodes }: { nodes: StepNode[] }) {
                 <Icon size={13} stroke={2} aria-hidden />
                 {t(`mode.${mode}`)}
                 {reason && <span className="visually-hidden">{reason}</span>}
+                <Latency segment={id} />
               </span>
             </Tooltip>
           </div>
         );
       })}
     </ViewportPortal>
+  );
+}
+
+/** How fast a segment is. */
+function Latency({ segment }: { segment: string }) {
+  const { t } = useTranslation();
+  const latency = useLive((s) => s.latency[segment]);
+  if (latency === undefined) return null;
+  return (
+    <span className={styles.live} title={t("canvas.latency")} data-latency={latency}>
+      {span(latency)}
+    </span>
   );
 }
 

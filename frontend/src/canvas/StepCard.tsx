@@ -1,11 +1,12 @@
 import { Handle, type NodeProps, Position, useUpdateNodeInternals } from "@xyflow/react";
 import { memo, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
 import type { Kind, Step } from "../api/graph";
 import type { StepType } from "../api/stepTypes";
 import { useRehearsal } from "../rehearsal/rehearsalStore";
 import { TestedCount } from "../rehearsal/TestedCount";
-import { count, rate } from "../text/count";
+import { count, rate, short } from "../text/count";
 import { useCanvas, useCheck, useLive } from "./CanvasContext";
 import type { StepNode } from "./flow";
 import { useGraph } from "./graphStore";
@@ -15,6 +16,8 @@ import { SampleRows } from "./SampleRows";
 import styles from "./StepCard.module.css";
 import { StepIcon } from "./StepIcon";
 import { summary } from "./summary";
+import { WaitingRows } from "./WaitingRows";
+import { beforeStep } from "./waiting";
 
 /** A step on the canvas: what it is, what it does in the user's words, what is wrong, its count. */
 export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps<StepNode>) {
@@ -39,7 +42,7 @@ export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps
       data-selected={selected}
       data-problems={problems > 0}
     >
-      <h3 className={styles.title}>
+      <h2 className={styles.title}>
         <StepIcon name={type?.icon ?? ""} />
         <span className={styles.label} title={step.label || type?.title}>
           {step.label || type?.title || step.type}
@@ -64,7 +67,7 @@ export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps
             </span>
           )
         )}
-      </h3>
+      </h2>
       <p className={styles.summary} title={says}>
         {says || "\u00a0"}
       </p>
@@ -73,6 +76,7 @@ export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps
         <span>{type ? step.label && type.title : t("canvas.unknownType")}</span>
         <Count id={id} isSink={type?.group === "Sinks"} />
       </div>
+      <Marks id={id} />
       <SampleRows step={id} />
       {type && <Inputs step={step} type={type} connectable={!readOnly} />}
       {type && <Outputs step={step} type={type} connectable={!readOnly} />}
@@ -80,9 +84,46 @@ export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps
   );
 });
 
+/** What went wrong at a step, and what waits before it; nothing where all is well. */
+function Marks({ id }: { id: string }) {
+  const { t } = useTranslation();
+  const errors = useLive((s) => s.steps[id]?.errors ?? 0);
+  const dropped = useLive((s) => s.steps[id]?.dropped ?? 0);
+  return (
+    <div className={styles.marks}>
+      <WaitingRows at={beforeStep(id)} />
+      {dropped > 0 && (
+        <span className={styles.mark} data-mark="dropped" data-count={dropped}>
+          {t("canvas.dropped", { count: dropped, shown: short(dropped) })}
+        </span>
+      )}
+      {errors > 0 && <DeadLetters step={id} errors={errors} />}
+    </div>
+  );
+}
+
+/** How many records a step put aside; where a deployment is watched, the way to them. */
+function DeadLetters({ step, errors }: { step: string; errors: number }) {
+  const { t } = useTranslation();
+  const { readOnly } = useCanvas();
+  const said = {
+    className: styles.mark,
+    "data-mark": "errors",
+    "data-count": errors,
+    children: t("canvas.errors", { count: errors, shown: short(errors) }),
+  };
+  return readOnly ? (
+    <Link {...said} to={`?tab=letters&step=${step}`} className={`${styles.mark} nodrag nopan`} />
+  ) : (
+    <span {...said} />
+  );
+}
+
 function Count({ id, isSink }: { id: string; isSink: boolean }) {
   const { t } = useTranslation();
   const metrics = useLive((s) => s.steps[id]);
+  const on = useLive((s) => s.on);
+  const over = useLive((s) => s.over);
   const tested = useRehearsal((s) => s.result?.steps[id] !== undefined);
   if (tested) return <TestedCount step={id} />;
   if (!metrics) return null;
@@ -90,13 +131,13 @@ function Count({ id, isSink }: { id: string; isSink: boolean }) {
   if (rows === null) return null;
   return (
     <span className={styles.numbers}>
-      {metrics.rate > 0 && <span>{rate(metrics.rate)}</span>}
+      {on && metrics.rate > 0 && <span>{rate(metrics.rate)}</span>}
       <output
         className={styles.count}
         data-testid="step-count"
         data-count={rows}
         aria-live="off"
-        title={t("canvas.rowsSince")}
+        title={over ?? t("canvas.rowsSince")}
       >
         {count(rows)}
       </output>

@@ -21,6 +21,7 @@ import {
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
 import { type ConnectionOut, createTopic, testConnection } from "../api/client";
 import header from "../pipelines/PipelinesPage.module.css";
 import { Page } from "../shell/Page";
@@ -163,7 +164,9 @@ function Topics({ connection }: { connection: ConnectionOut }) {
           <tbody>
             {topics.data.items.map(({ topic, partitions }) => (
               <tr key={topic}>
-                <td>{topic}</td>
+                <td>
+                  <Link to={`/connections/${connection.id}/topics/${topic}`}>{topic}</Link>
+                </td>
                 <td>{partitions}</td>
               </tr>
             ))}

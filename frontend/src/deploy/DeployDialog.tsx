@@ -66,7 +66,14 @@ export function DeployDialog(props: Props) {
   const save = async () => {
     if (!(await props.save())) throw new ApiError(0, {}, t("deploy.notSaved"));
   };
-  const fit = useFit({ deployment: there.data?.id, version, said, enabled: plan.isSuccess, save });
+  const fit = useFit({
+    deployment: there.data?.id,
+    version,
+    mode,
+    said,
+    enabled: plan.isSuccess,
+    save,
+  });
   const { start, ...choice } = useStart(graph, "steps");
   const asked = {
     pipeline,

@@ -23,6 +23,8 @@ interface Asked {
   deployment: string | undefined;
   /** Null asks for the draft. */
   version: number | null;
+  /** Left out, it is asked for the mode that the deployment has. */
+  mode?: "auto" | "real_time" | "micro_batch";
   /** What the draft means, so that another one is asked for anew. */
   said?: string;
   enabled?: boolean;
@@ -31,12 +33,16 @@ interface Asked {
 }
 
 /** Which segments of a version, or of the draft, would go on from the checkpoints there are. */
-export function useFit({ deployment, version, said, enabled = true, save }: Asked) {
+export function useFit({ deployment, version, mode, said, enabled = true, save }: Asked) {
   return useQuery({
-    queryKey: ["fit", deployment, version, said],
+    queryKey: ["fit", deployment, version, mode, said],
     queryFn: async ({ signal }) => {
       await save?.();
-      return getFit({ path: { deployment_id: deployment ?? "" }, query: { version }, signal });
+      return getFit({
+        path: { deployment_id: deployment ?? "" },
+        query: { version, mode },
+        signal,
+      });
     },
     enabled: enabled && deployment !== undefined,
     // What is there changes with every run.

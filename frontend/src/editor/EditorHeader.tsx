@@ -12,6 +12,7 @@ import {
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { useStore } from "zustand";
+import { AlertBadge } from "../alerts/AlertBadge";
 import type { DeploymentListed } from "../api/types";
 import { useCheck } from "../canvas/CanvasContext";
 import { useGraphStore } from "../canvas/graphStore";
@@ -112,6 +113,7 @@ export function EditorHeader(props: Props) {
       <Button leftSection={<IconRocket size={14} aria-hidden />} onClick={props.onDeploy}>
         {t("deploy.open")}
       </Button>
+      <AlertBadge />
       <UserMenu />
     </header>
   );

@@ -8,6 +8,7 @@ import {
   NumberInput,
   Select,
   Stack,
+  TagsInput,
   Text,
   TextInput,
 } from "@mantine/core";
@@ -158,6 +159,14 @@ export function EditEnvironment({ environment, settings, onClose }: Props) {
               />
             </Stack>
           </Fieldset>
+          <TagsInput
+            label={t("environments.masks")}
+            description={t("environments.masksHelp")}
+            placeholder={form.masks.length === 0 ? "email" : undefined}
+            value={form.masks}
+            error={faults.masks}
+            onChange={(masks) => change({ masks })}
+          />
           {save.error && (
             <Alert color="red" role="alert">
               {save.error.message}

@@ -25,6 +25,7 @@ const PRODUCTION = {
     executor_memory: "4g",
     conf: { "spark.network.timeout": "30s" },
   },
+  masks: [],
   updated_at: "2026-01-31T12:00:00Z",
 };
 const SETTINGS = [{ name: "spark.network.timeout", takes: "a time such as 30s" }];
@@ -100,10 +101,10 @@ test("an environment is changed under its own name, and deleted after a word of 
     "spark.network.timeout",
   );
   await userEvent.click(screen.getByRole("button", { name: "Save" }));
-  const { name, connections, profile } = PRODUCTION;
+  const { name, connections, profile, masks } = PRODUCTION;
   expect(updateEnvironment).toHaveBeenCalledWith({
     path: { name },
-    body: { name, connections, profile },
+    body: { name, connections, profile, masks },
   });
 
   await userEvent.click(await screen.findByRole("button", { name: "Delete production" }));

@@ -18,6 +18,7 @@ export interface EnvironmentForm {
   driverMemory: string;
   executorMemory: string;
   conf: Pair[];
+  masks: string[];
 }
 
 let newest = 0;
@@ -38,6 +39,7 @@ export function formOf(environment?: EnvironmentOut): EnvironmentForm {
     driverMemory: profile?.driver_memory ?? "",
     executorMemory: profile?.executor_memory ?? "",
     conf: pairs(profile?.conf),
+    masks: environment?.masks ?? [],
   };
 }
 
@@ -53,6 +55,7 @@ export function bodyOf(form: EnvironmentForm): EnvironmentIn {
       executor_memory: form.executorMemory.trim(),
       conf: record(form.conf),
     },
+    masks: form.masks,
   };
 }
 

@@ -2,6 +2,7 @@ import { Button, Skeleton, Text } from "@mantine/core";
 import {
   IconAlertTriangle,
   IconArrowBackUp,
+  IconMailForward,
   IconPlayerPlay,
   IconPlayerSkipBack,
   IconPlayerStop,
@@ -26,6 +27,7 @@ const ICONS: Record<string, typeof IconRocket> = {
   restart: IconRefresh,
   rewind: IconPlayerSkipBack,
   roll_back: IconArrowBackUp,
+  replay: IconMailForward,
   crash: IconAlertTriangle,
   fail: IconAlertTriangle,
   kill: IconAlertTriangle,

@@ -1,10 +1,13 @@
-import { Button, Tabs } from "@mantine/core";
+import { Button, NativeSelect, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { ReactFlowProvider } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { type CSSProperties, useCallback, useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useParams, useSearchParams } from "react-router";
+import { AlertBadge } from "../alerts/AlertBadge";
+import { DeploymentAlerts } from "../alerts/DeploymentAlerts";
 import { getDeployment } from "../api/client";
+import { ApiError } from "../api/session";
 import type { Deployment } from "../api/types";
 import { Canvas } from "../canvas/Canvas";
 import { CanvasContext } from "../canvas/CanvasContext";
@@ -16,6 +19,7 @@ import type { Catalogue } from "../canvas/ports";
 import { createSelectionStore } from "../canvas/selectionStore";
 import { useCatalogue } from "../canvas/useCatalogue";
 import { useLiveCounts } from "../canvas/useLiveCounts";
+import { useWaiting } from "../canvas/useWaiting";
 import { DeployProgress } from "../deploy/DeployProgress";
 import { DeployVersion } from "../deploy/DeployVersion";
 import { useMayOperate } from "../deploy/useMayOperate";
@@ -27,21 +31,21 @@ import { UserMenu } from "../shell/UserMenu";
 import { useTitle } from "../shell/useTitle";
 import { rate } from "../text/count";
 import { RelativeTime } from "../text/RelativeTime";
-import { ActivityTab } from "./ActivityTab";
+import { COUNT_SPANS, type CountSpan } from "./countSpan";
 import { Delays } from "./Delays";
 import styles from "./DeploymentPage.module.css";
-import { LogsTab } from "./LogsTab";
+import { DrawerHandle, useDrawerHeight } from "./DrawerHandle";
+import { DEPLOYMENT_TABS, type DeploymentTabProps } from "./deploymentTabs";
+import { newest } from "./newest";
 import { Operate } from "./Operate";
-import { OverviewTab } from "./OverviewTab";
-import { RowsTab } from "./RowsTab";
-import { RunsTab } from "./RunsTab";
+import { readRange } from "./range";
 import { StateBadge } from "./StateBadge";
 import { Trouble } from "./Trouble";
+import { useCountedSteps } from "./useCountedSteps";
 import { useDeployment } from "./useDeployments";
-import { VersionsTab } from "./VersionsTab";
 
 const POLL_MS = 5_000;
-const TABS = ["overview", "rows", "logs", "runs", "versions", "activity"] as const;
+const FIRST_TAB = "overview";
 
 /** One deployment, alive: the canvas with its counts, and what it does over time. */
 export function DeploymentPage() {
@@ -58,10 +62,18 @@ export function DeploymentPage() {
     refetchInterval: feed.live ? false : POLL_MS,
     retry: 1,
   });
-  const deployment = feed.live && feed.state ? feed.state : (asked.data ?? feed.state);
-  if (asked.error && !deployment) return <Missing message={asked.error.message} />;
+  const known = feed.live ? feed.state : newest(feed.state, asked.data ?? null, (one) => [one]);
+  const deployment = known ?? asked.data ?? null;
+  // Whoever may no longer see it keeps no picture of it.
+  const gone = !feed.live && asked.error instanceof ApiError && asked.error.status === 404;
+  if (asked.error && (gone || !deployment)) return <Missing message={asked.error.message} />;
   if (!deployment || !catalogue) return <Loading />;
   return <Watched key={id} deployment={deployment} live={feed.live} catalogue={catalogue} />;
+}
+
+function tabOf(search: URLSearchParams): string {
+  const asked = search.get("tab");
+  return DEPLOYMENT_TABS.some(({ id }) => id === asked) ? (asked as string) : FIRST_TAB;
 }
 
 interface WatchedProps {
@@ -72,10 +84,10 @@ interface WatchedProps {
 
 function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
   const { t } = useTranslation();
-  const [search] = useSearchParams();
-  const [tab, setTab] = useState<string | null>("overview");
+  const [search, setSearch] = useSearchParams();
   const [logOf, setLogOf] = useState<number | null>(null);
   const [deploying, setDeploying] = useState<number | null>(null);
+  const [height, setHeight] = useDrawerHeight();
   const done = useCallback(() => setDeploying(null), []);
   const may = useMayOperate(deployment.pipeline);
   const { graph, version, environment } = deployment;
@@ -87,28 +99,52 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
   const things = useMemo(() => ({ ...stores, catalogue, readOnly: true }), [stores, catalogue]);
   const [store] = useState(() => createGraphStore(graph));
   useTitle(deployment.pipeline.name);
-  useLiveCounts(stores.live, deployment);
+  const [span, setSpan] = useState<CountSpan>("all");
+  const range = useMemo(() => readRange(search.get("range")), [search]);
+  const over = t(`monitor.count.${span}`, { version });
+  const counted = useCountedSteps(deployment, span, range, over);
+  useLiveCounts(stores.live, deployment, counted);
+  useWaiting(stores.live, deployment);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a version's graph is frozen
   useEffect(() => store.replace(graph), [store, version]);
   useCheckedGraph(store.graph(), stores.check, deployment.segments);
+  function showTab(name: string | null) {
+    setSearch(
+      (now) => {
+        now.set("tab", name ?? FIRST_TAB);
+        return now;
+      },
+      { replace: true },
+    );
+  }
   function showLog(epoch: number) {
     setLogOf(epoch === deployment.runs[0]?.epoch ? null : epoch);
-    setTab("logs");
+    showTab("logs");
   }
+  const given: DeploymentTabProps = {
+    deployment,
+    catalogue,
+    epoch: logOf,
+    onEpoch: setLogOf,
+    onLog: showLog,
+    onDeploy: setDeploying,
+  };
 
   return (
     <GraphStoreContext value={store}>
       <CanvasContext value={things}>
         <ReactFlowProvider>
-          <div className={styles.page}>
+          <div className={styles.page} style={{ "--drawer": `${height}px` } as CSSProperties}>
             <header className={header.header}>
               <Brand />
               <Link to="/" className={header.crumb}>
                 {t("nav.pipelines")} /
               </Link>
-              <Link to={`/pipelines/${deployment.pipeline.id}`} className={header.brand}>
-                {deployment.pipeline.name}
-              </Link>
+              <h1 className={styles.name}>
+                <Link to={`/pipelines/${deployment.pipeline.id}`} className={header.brand}>
+                  {deployment.pipeline.name}
+                </Link>
+              </h1>
               <span className={header.pill}>{t("monitor.version", { version })}</span>
               <span className={header.pill}>{t(`mode.${deployment.mode}`)}</span>
               {environment !== "default" && <span className={header.pill}>{environment}</span>}
@@ -125,67 +161,70 @@ function Watched({ deployment, live: connected, catalogue }: WatchedProps) {
               ) : (
                 <span className={header.pill}>{t("monitor.viewOnly")}</span>
               )}
+              <AlertBadge />
               <UserMenu />
             </header>
-            <div className={styles.top}>
-              <div className={styles.status}>
-                <span role="status" data-testid="deployment-state" data-state={deployment.state}>
-                  <StateBadge state={deployment.state} />
-                </span>
-                <p className={styles.message} aria-live="polite" data-testid="deployment-message">
-                  {deployment.message}
-                </p>
-                {search.has("deployed") && <DeployProgress deployment={deployment} />}
-                {!connected && <span className={styles.offline}>{t("monitor.offline")}</span>}
-                {deployment.state === "running" && (
-                  <span data-testid="total-rate">{rate(deployment.metrics?.rate ?? 0)}</span>
-                )}
-                <span className={header.crumb}>
-                  <RelativeTime at={deployment.updated_at} />
-                </span>
-              </div>
-              <Trouble deployment={deployment} onLog={showLog} />
-              <Delays graph={graph} />
-            </div>
-            <div className={styles.canvas}>
-              <Canvas />
-            </div>
-            <section className={styles.drawer} aria-label={t("monitor.details")}>
-              <Tabs
-                value={tab}
-                onChange={setTab}
-                keepMounted={false}
-                style={{ display: "contents" }}
-              >
-                <Tabs.List>
-                  {TABS.map((name) => (
-                    <Tabs.Tab key={name} value={name}>
-                      {t(`monitor.${name}`)}
-                    </Tabs.Tab>
-                  ))}
-                </Tabs.List>
-                <div className={styles.body}>
-                  <Tabs.Panel value="overview">
-                    <OverviewTab deployment={deployment} />
-                  </Tabs.Panel>
-                  <Tabs.Panel value="rows">
-                    <RowsTab deployment={deployment} catalogue={catalogue} />
-                  </Tabs.Panel>
-                  <Tabs.Panel value="logs" className={styles.panel}>
-                    <LogsTab deployment={deployment} epoch={logOf} onEpoch={setLogOf} />
-                  </Tabs.Panel>
-                  <Tabs.Panel value="runs">
-                    <RunsTab deployment={deployment} onLog={showLog} onDeploy={setDeploying} />
-                  </Tabs.Panel>
-                  <Tabs.Panel value="versions">
-                    <VersionsTab deployment={deployment} onDeploy={setDeploying} />
-                  </Tabs.Panel>
-                  <Tabs.Panel value="activity">
-                    <ActivityTab deployment={deployment} />
-                  </Tabs.Panel>
+            <main className={styles.main}>
+              <div className={styles.top}>
+                <div className={styles.status}>
+                  <span role="status" data-testid="deployment-state" data-state={deployment.state}>
+                    <StateBadge state={deployment.state} />
+                  </span>
+                  <p className={styles.message} aria-live="polite" data-testid="deployment-message">
+                    {deployment.message}
+                  </p>
+                  {search.has("deployed") && <DeployProgress deployment={deployment} />}
+                  {!connected && <span className={styles.offline}>{t("monitor.offline")}</span>}
+                  {deployment.state === "running" && (
+                    <span data-testid="total-rate">{rate(deployment.metrics?.rate ?? 0)}</span>
+                  )}
+                  <NativeSelect
+                    size="xs"
+                    aria-label={t("monitor.counts")}
+                    data={COUNT_SPANS.map((value) => ({
+                      value,
+                      label: t(`monitor.count.${value}`, { version }),
+                    }))}
+                    value={span}
+                    onChange={(event) => setSpan(event.currentTarget.value as CountSpan)}
+                    error={counted.error?.message ?? (counted.unknown && t("monitor.countsNone"))}
+                  />
+                  <span className={header.crumb}>
+                    <RelativeTime at={deployment.updated_at} />
+                  </span>
                 </div>
-              </Tabs>
-            </section>
+                <Trouble deployment={deployment} onLog={showLog} />
+                <DeploymentAlerts id={deployment.id} />
+                <Delays graph={graph} />
+              </div>
+              <div className={styles.canvas}>
+                <Canvas />
+              </div>
+              <section className={styles.drawer} aria-label={t("monitor.details")}>
+                <DrawerHandle height={height} onHeight={setHeight} />
+                <Tabs
+                  value={tabOf(search)}
+                  onChange={showTab}
+                  keepMounted={false}
+                  style={{ display: "contents" }}
+                >
+                  <Tabs.List>
+                    {DEPLOYMENT_TABS.map(({ id, title }) => (
+                      <Tabs.Tab key={id} value={id}>
+                        {t(title)}
+                      </Tabs.Tab>
+                    ))}
+                  </Tabs.List>
+                  <div className={styles.body}>
+                    {DEPLOYMENT_TABS.map(({ id, component: Content }) => (
+                      <Tabs.Panel key={id} value={id} className={styles.panel}>
+                        <Content {...given} />
+                      </Tabs.Panel>
+                    ))}
+                  </div>
+                </Tabs>
+              </section>
+            </main>
             {deploying !== null && (
               <DeployVersion
                 pipeline={deployment.pipeline.id}

@@ -7,10 +7,22 @@ import { useTranslation } from "react-i18next";
 import { getLogs } from "../api/client";
 import type { Deployment } from "../api/types";
 import styles from "./DeploymentPage.module.css";
-import { LEVELS, type Level, logEntries, matching } from "./logEntries";
+import {
+  folded,
+  gist,
+  LEVELS,
+  type Level,
+  type LogEntry,
+  logEntries,
+  matching,
+} from "./logEntries";
 
 const REFRESH_MS = 3_000;
 const MOST = 2_000;
+// Lines of an entry that are shown without being asked for.
+const LONG = 6;
+
+type Run = Deployment["runs"][number];
 
 interface Props {
   deployment: Deployment;
@@ -41,6 +53,12 @@ export function LogsTab({ deployment, epoch, onEpoch }: Props) {
   const lines = useDeferredValue(logs.data?.lines);
   const entries = useMemo(() => logEntries(lines ?? []), [lines]);
   const found = useMemo(() => matching(entries, level, words), [entries, level, words]);
+  // Who seeks sees all that was found.
+  const items = useMemo(
+    () => (level === "all" && words.trim() === "" ? folded(found) : found),
+    [found, level, words],
+  );
+  const run = runs.find((run) => run.epoch === shown);
 
   if (shown === undefined) return <Text c="dimmed">{t("runs.none")}</Text>;
   return (
@@ -84,6 +102,7 @@ export function LogsTab({ deployment, epoch, onEpoch }: Props) {
       {logs.data && found.length === 0 && (
         <Text c="dimmed">{t(entries.length === 0 ? "logs.none" : "logs.noMatch")}</Text>
       )}
+      {run && <RunsError run={run} deployment={deployment} />}
       {found.length > 0 && (
         <section
           className={styles.log}
@@ -92,21 +111,58 @@ export function LogsTab({ deployment, epoch, onEpoch }: Props) {
           tabIndex={0}
         >
           <div>
-            {found.map((entry, i) => (
-              <Highlight
+            {items.map((item, i) =>
+              Array.isArray(item) ? (
                 // biome-ignore lint/suspicious/noArrayIndexKey: lines of a log have no name
-                key={i}
-                component="pre"
-                className={styles.entry}
-                data-level={entry.level}
-                highlight={words.trim()}
-              >
-                {entry.lines.join("\n")}
-              </Highlight>
-            ))}
+                <details key={i} className={styles.noise}>
+                  <summary>{t("logs.ofSpark", { count: item.length })}</summary>
+                  {item.map((entry, j) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: lines of a log have no name
+                    <Entry key={j} entry={entry} words="" />
+                  ))}
+                </details>
+              ) : (
+                // biome-ignore lint/suspicious/noArrayIndexKey: lines of a log have no name
+                <Entry key={i} entry={item} words={words.trim()} />
+              ),
+            )}
           </div>
         </section>
       )}
     </div>
+  );
+}
+
+/** Why a run ended, in words, before all that was written meanwhile. */
+function RunsError({ run, deployment }: { run: Run; deployment: Deployment }) {
+  const { t } = useTranslation();
+  if (run.state !== "failed" && run.state !== "backing_off") return null;
+  const step = deployment.graph.steps.find(({ id }) => id === run.step);
+  return (
+    <p className={styles.runsError} data-testid="runs-error">
+      <strong>{step ? t("logs.endedAt", { step: step.label || step.id }) : t("logs.ended")}</strong>{" "}
+      {run.message}
+    </p>
+  );
+}
+
+/** One entry; a long one as its gist, all of it on demand. */
+function Entry({ entry, words }: { entry: LogEntry; words: string }) {
+  const text = (lines: string[]) => (
+    <Highlight component="pre" className={styles.entry} data-level={entry.level} highlight={words}>
+      {lines.join("\n")}
+    </Highlight>
+  );
+  const { t } = useTranslation();
+  // A search may have found what the gist leaves out.
+  if (entry.lines.length <= LONG || words) return text(entry.lines);
+  return (
+    <details className={styles.stack}>
+      <summary>
+        {text(gist(entry))}
+        <span className={styles.more}>{t("logs.lines", { count: entry.lines.length })}</span>
+      </summary>
+      {text(entry.lines)}
+    </details>
   );
 }

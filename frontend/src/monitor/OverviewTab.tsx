@@ -1,116 +1,188 @@
-import { useQuery } from "@tanstack/react-query";
-import { Fragment, useEffect, useRef } from "react";
+import { Select, Skeleton } from "@mantine/core";
+import { type KeyboardEvent, useCallback, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { getMetrics } from "../api/client";
+import { useSearchParams } from "react-router";
 import type { Deployment } from "../api/types";
-import { count, rate, short } from "../text/count";
-import { RelativeTime } from "../text/RelativeTime";
-import { span } from "../text/span";
-import styles from "./DeploymentPage.module.css";
-import { addPoint, type Point } from "./points";
-import { RateChart } from "./RateChart";
+import { useCanvas, useSelection } from "../canvas/CanvasContext";
+import type { Catalogue } from "../canvas/ports";
+import { select } from "../canvas/selectionStore";
+import { short } from "../text/count";
+import { ChooseRange } from "./ChooseRange";
+import { MetricChart } from "./MetricChart";
+import styles from "./OverviewTab.module.css";
+import { isLive, type Range, readRange, writeRange } from "./range";
+import { SegmentNow } from "./SegmentNow";
+import { chartsOf, type Scope, seconds } from "./series";
+import { useMetricHistory } from "./useMetricHistory";
 
-/** Rows per second over time, and what each segment says of itself now. */
-export function OverviewTab({ deployment }: { deployment: Deployment }) {
+const ALL = "";
+const STEPS_OF_CURSOR = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 } as const;
+
+interface Props {
+  deployment: Deployment;
+  catalogue: Catalogue;
+}
+
+/** What a deployment does over time, in charts along one time axis, and what it says of itself now. */
+export function OverviewTab({ deployment, catalogue }: Props) {
   const { t } = useTranslation();
-  const points = usePoints(deployment);
-  const segments = deployment.metrics?.segments ?? {};
+  const [asked, setAsked] = useSearchParams();
+  const said = asked.get("range");
+  const range = useMemo(() => readRange(said), [said]);
+  const history = useMetricHistory(deployment, range);
+  const [step, chooseStep] = useChosenStep();
+  const { graph } = deployment;
+  const scope = useMemo(() => scopeOf(step, deployment), [step, deployment]);
+  const shown = deployment.segments.filter(({ id }) => scope.segments?.includes(id) ?? true);
+
+  const setRange = useCallback(
+    (next: Range) =>
+      setAsked(
+        (now) => {
+          const written = writeRange(next);
+          if (written === null) now.delete("range");
+          else now.set("range", written);
+          return now;
+        },
+        { replace: true },
+      ),
+    [setAsked],
+  );
+
   return (
     <div className={styles.overview}>
-      <RateChart points={points} />
-      <dl className={styles.numbers}>
-        {deployment.segments.map(({ id, mode, reason }) => {
-          const now = segments[id];
-          const lag = totalLag(now?.lag);
-          return (
-            <Fragment key={id}>
-              <dt className={styles.segment} title={reason}>
-                {id} · {t(`mode.${mode as "auto"}`)}
-              </dt>
-              {!now && <dt>{t("overview.nothing")}</dt>}
-              {now?.rate != null && <Value label={t("overview.rate")} value={rate(now.rate)} />}
-              {now?.lag && lag !== null && (
-                <Value label={t("overview.lag")} value={count(lag)} title={lagText(now.lag)} />
-              )}
-              {now?.batch_ms != null && (
-                <Value label={t("overview.batchTime")} value={span(now.batch_ms)} />
-              )}
-              {now?.batch != null && <Value label={t("overview.batch")} value={count(now.batch)} />}
-              {now?.state_rows != null && now.state_rows > 0 && (
-                <Value
-                  label={t("overview.state")}
-                  value={t("overview.stateOf", {
-                    rows: short(now.state_rows),
-                    bytes: short(now.state_bytes ?? 0),
-                  })}
-                />
-              )}
-              {now?.watermark && (
-                <>
-                  <dt>{t("overview.watermark")}</dt>
-                  <dd>
-                    <RelativeTime at={now.watermark} />
-                  </dd>
-                </>
-              )}
-            </Fragment>
-          );
-        })}
-        <dt className={styles.segment}>{t("overview.disk")}</dt>
-        {(["checkpoints", "runs"] as const).map((name) => (
-          <Value
-            key={name}
-            label={t(`overview.${name}`)}
-            value={t("overview.bytes", { size: short(deployment.disk[name]) })}
+      <div className={styles.tools}>
+        <ChooseRange range={range} from={history.from} to={history.to} onRange={setRange} />
+        <Select
+          w={220}
+          aria-label={t("overview.of")}
+          allowDeselect={false}
+          data={[
+            { value: ALL, label: t("overview.all") },
+            ...graph.steps.map(({ id, type, label }) => ({
+              value: id,
+              label: label || catalogue.get(type)?.title || id,
+            })),
+          ]}
+          value={step ?? ALL}
+          onChange={(value) => chooseStep(value || null)}
+        />
+      </div>
+      {history.error && <p role="alert">{history.error.message}</p>}
+      {history.isPending && <Skeleton h={140} />}
+      {!history.isPending && (
+        <Charts history={history} scope={scope} range={range} onRange={setRange} />
+      )}
+      <div className={styles.segments}>
+        {shown.map((segment) => (
+          <SegmentNow
+            key={segment.id}
+            segment={segment}
+            now={deployment.metrics?.segments[segment.id]}
           />
         ))}
-      </dl>
+        <section className={styles.segment}>
+          <h3>{t("overview.disk")}</h3>
+          <dl className={styles.numbers}>
+            {(["checkpoints", "runs"] as const).map((name) => (
+              <div key={name}>
+                <dt>{t(`overview.${name}`)}</dt>
+                <dd>{t("overview.bytes", { size: short(deployment.disk[name]) })}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      </div>
     </div>
   );
 }
 
-function Value({ label, value, title }: { label: string; value: string; title?: string }) {
+/** The one step that is selected on the canvas, and the way to select another. */
+function useChosenStep(): [string | null, (step: string | null) => void] {
+  const { selection } = useCanvas();
+  const steps = useSelection((s) => s.steps);
+  const chosen = steps.length === 1 ? (steps[0] ?? null) : null;
+  return [chosen, (step) => select(selection, step === null ? [] : [step])];
+}
+
+function scopeOf(step: string | null, { segments }: Deployment): Scope {
+  if (step === null) return { step: null, segments: null };
+  return { step, segments: segments.filter((s) => s.steps.includes(step)).map(({ id }) => id) };
+}
+
+interface ChartsProps {
+  history: ReturnType<typeof useMetricHistory>;
+  scope: Scope;
+  range: Range;
+  onRange: (range: Range) => void;
+}
+
+function Charts({ history, scope, range, onRange }: ChartsProps) {
+  const { t } = useTranslation();
+  const { points, from, to } = history;
+  const [looked, setLooked] = useState<number | null>(null);
+  const charts = useMemo(() => chartsOf(points, scope), [points, scope]);
+  const times = useMemo(() => ({ at: points.map(seconds), from, to }), [points, from, to]);
+  const select = useCallback(
+    (begin: number, end: number) => onRange({ from: begin, to: end }),
+    [onRange],
+  );
+  const { at } = times;
+  const onCursor = useCallback(
+    (index: number | null) => setLooked(index === null ? null : (at[index] ?? null)),
+    [at],
+  );
+  const cursor = looked === null ? null : nearest(at, looked);
+  const live = isLive(range);
+  const over = live ? t(`over.${range}`) : t("over.own");
+
+  function walk(event: KeyboardEvent) {
+    if (event.key === "Escape") setLooked(null);
+    const by = STEPS_OF_CURSOR[event.key as keyof typeof STEPS_OF_CURSOR];
+    if (by === undefined || at.length === 0) return;
+    event.preventDefault();
+    const next = (cursor ?? at.length) + by;
+    setLooked(at[Math.min(Math.max(next, 0), at.length - 1)] ?? null);
+  }
+
   return (
-    <>
-      <dt>{label}</dt>
-      <dd title={title}>{value}</dd>
-    </>
+    <section
+      className={styles.charts}
+      aria-label={t("overview.charts")}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: so that the arrow keys reach it
+      tabIndex={0}
+      onKeyDown={walk}
+      onBlur={() => setLooked(null)}
+    >
+      <p className={styles.looked} aria-live="off">
+        {cursor === null
+          ? over
+          : new Date((at[cursor] as number) * 1000).toLocaleString("en-GB", {
+              dateStyle: "medium",
+              timeStyle: "medium",
+            })}
+      </p>
+      {charts.map((chart) => (
+        <MetricChart
+          key={chart.id}
+          chart={chart}
+          times={times}
+          over={over}
+          live={live}
+          cursor={cursor}
+          onCursor={onCursor}
+          onSelect={select}
+        />
+      ))}
+    </section>
   );
 }
 
-// A partition's lag is null while its end is not known.
-type Lag = Record<string, number | null>;
-
-function totalLag(lag: Lag | null | undefined): number | null {
-  const known = Object.values(lag ?? {}).filter((rows) => rows !== null);
-  return known.length > 0 ? known.reduce((sum, rows) => sum + rows, 0) : null;
-}
-
-function lagText(lag: Lag): string {
-  return Object.entries(lag)
-    .map(([partition, rows]) => `${partition}: ${rows === null ? "–" : count(rows)}`)
-    .join("\n");
-}
-
-/** The points of the last hour, and each newer one as it comes. */
-function usePoints(deployment: Deployment): Point[] {
-  const { data } = useQuery({
-    queryKey: ["metrics", deployment.id],
-    queryFn: () => getMetrics({ path: { deployment_id: deployment.id } }),
-    gcTime: 0,
-  });
-  const seen = useRef<Point[]>([]);
-  const { metrics } = deployment;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new deployment begins a new line
-  useEffect(() => {
-    seen.current = [];
-  }, [deployment.id]);
-  const past = (data?.points ?? []).map(({ at, rate }) => ({ at: Date.parse(at) / 1000, rate }));
-  if (metrics)
-    seen.current = addPoint(seen.current, {
-      at: Date.parse(metrics.at) / 1000,
-      rate: metrics.rate,
-    });
-  const last = past.at(-1)?.at ?? 0;
-  return [...past, ...seen.current.filter((point) => point.at > last)];
+/** The place of the moment that is nearest; moments only go forward. */
+function nearest(at: number[], moment: number): number | null {
+  if (at.length === 0) return null;
+  let best = 0;
+  for (const [i, one] of at.entries())
+    if (Math.abs(one - moment) < Math.abs((at[best] as number) - moment)) best = i;
+  return best;
 }

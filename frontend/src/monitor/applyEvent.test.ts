@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Deployment } from "../api/types";
 import { applyEvent, applyListedEvent } from "./applyEvent";
-import { addPoint, summarize } from "./points";
 
 const deployment = {
   id: "d",
@@ -54,17 +53,4 @@ test("an event of the list reaches its deployment only", () => {
     deployment: "e",
   });
   expect(next.map(({ state }) => state)).toEqual(["starting", "failed"]);
-});
-
-test("points only go forward", () => {
-  const points = [{ at: 10, rate: 1 }];
-  expect(addPoint(points, { at: 10, rate: 5 })).toBe(points);
-  expect(addPoint(points, { at: 11, rate: 5 })).toHaveLength(2);
-  expect(summarize([])).toBeNull();
-  expect(
-    summarize([
-      { at: 1, rate: 2 },
-      { at: 2, rate: 4 },
-    ]),
-  ).toEqual({ now: 4, peak: 4, mean: 3 });
 });

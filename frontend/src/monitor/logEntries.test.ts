@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { logEntries, matching } from "./logEntries";
+import { folded, gist, type LogEntry, logEntries, matching } from "./logEntries";
 
 const SPARK = `WARNING: Using incubator modules: jdk.incubator.vector
 Setting default log level to "WARN".
@@ -50,7 +50,22 @@ test("words are found in any line of an entry, whatever their case", () => {
 
 test("a log that begins within a stack is shown as it is", () => {
   expect(logEntries(["\tat a.b(C.java:1)", "26/11/21 13:30:21 ERROR x"])).toEqual([
-    { level: "info", lines: ["\tat a.b(C.java:1)"] },
-    { level: "error", lines: ["26/11/21 13:30:21 ERROR x"] },
+    { level: "info", lines: ["\tat a.b(C.java:1)"], isNoise: false },
+    { level: "error", lines: ["26/11/21 13:30:21 ERROR x"], isNoise: false },
   ]);
+});
+
+test("what Spark says of itself is folded, what went wrong is not", () => {
+  const shape = folded(logEntries(SPARK)).map((item) =>
+    Array.isArray(item) ? item.length : "one",
+  );
+  expect(shape).toEqual([4, "one", "one", "one"]);
+});
+
+test("a stack is told by its first line and what it came from", () => {
+  const told = logEntries(SPARK).map((entry) => gist(entry).length);
+  expect(told).toEqual([1, 1, 1, 2, 1, 2, 1]);
+  expect(gist(logEntries(SPARK)[5] as LogEntry)[1]).toBe(
+    "pyspark.errors.AnalysisException: no such column",
+  );
 });

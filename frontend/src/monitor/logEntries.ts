@@ -5,11 +5,15 @@ export type Level = (typeof LEVELS)[number];
 export interface LogEntry {
   level: "info" | "warning" | "error";
   lines: string[];
+  /** What Spark and Java say of themselves while nothing is wrong. */
+  isNoise: boolean;
 }
 
 // Spark writes `26/11/22 13:30:20 WARN Executor: …`, Python's logging `WARNING: …`.
 const BEGINS =
   /^(?:\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\S+)?\s*(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)\b/;
+const OF_SPARK =
+  /^\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d (TRACE|DEBUG|INFO|WARN) |^WARNING: (Using incubator|package|A (Java agent|terminally))|^(Using Spark's default log4j|Setting default log level|To adjust logging level)/;
 const STACK = /^(?:\s|Caused by: |\.\.\. \d+ more)/;
 const PYTHON_STACK = /^Traceback \(most recent call last\):/;
 const PYTHON_ERROR = /^[\w.]+(?:Error|Exception|Interrupt)\b/;
@@ -22,7 +26,7 @@ export function logEntries(lines: string[]): LogEntry[] {
     const last = entries.at(-1);
     const level = levelOf(line);
     if (last && belongs(line, last, level)) last.lines.push(line);
-    else entries.push({ level: level ?? "info", lines: [line] });
+    else entries.push({ level: level ?? "info", lines: [line], isNoise: OF_SPARK.test(line) });
   }
   return entries;
 }
@@ -37,6 +41,27 @@ export function matching(entries: LogEntry[], level: Level, words: string): LogE
         (level === "warnings" && entry.level === "warning")) &&
       (wanted === "" || entry.lines.some((line) => line.toLowerCase().includes(wanted))),
   );
+}
+
+/** The entries with the noise between others put together; a list stands for what is folded. */
+export function folded(entries: LogEntry[]): (LogEntry | LogEntry[])[] {
+  const items: (LogEntry | LogEntry[])[] = [];
+  for (const entry of entries) {
+    const last = items.at(-1);
+    if (!entry.isNoise) items.push(entry);
+    else if (Array.isArray(last)) last.push(entry);
+    else items.push([entry]);
+  }
+  return items;
+}
+
+/** What matters most of a long entry: its first line, and for a stack what it came from. */
+export function gist({ lines }: LogEntry): string[] {
+  const first = lines[0] ?? "";
+  const said = PYTHON_STACK.test(first)
+    ? lines.findLast((line) => PYTHON_ERROR.test(line))
+    : lines.findLast((line) => line.startsWith("Caused by: "));
+  return said ? [first, said] : [first];
 }
 
 function levelOf(line: string): LogEntry["level"] | null {

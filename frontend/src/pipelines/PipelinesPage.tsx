@@ -16,7 +16,7 @@ import {
   IconSearch,
   IconUpload,
 } from "@tabler/icons-react";
-import { useState } from "react";
+import { memo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { PipelineListed } from "../api/client";
@@ -26,7 +26,7 @@ import { StateBadge } from "../monitor/StateBadge";
 import { useDeployments } from "../monitor/useDeployments";
 import { Page } from "../shell/Page";
 import { useTitle } from "../shell/useTitle";
-import { rate } from "../text/count";
+import { rate, short } from "../text/count";
 import { RelativeTime } from "../text/RelativeTime";
 import { DeletePipeline } from "./DeletePipeline";
 import { EmptyState } from "./EmptyState";
@@ -114,6 +114,9 @@ export function PipelinesPage() {
                 <th scope="col" className={styles.number}>
                   {t("pipelines.rows")}
                 </th>
+                <th scope="col" className={styles.number}>
+                  {t("pipelines.lag")}
+                </th>
                 <th scope="col">{t("pipelines.changed")}</th>
                 <th scope="col">
                   <span className="visually-hidden">{t("pipelines.actions")}</span>
@@ -159,18 +162,19 @@ export function PipelinesPage() {
   );
 }
 
-function Row({
-  pipeline,
-  deployment,
-}: {
+interface RowProps {
   pipeline: PipelineListed;
   deployment: DeploymentListed | null;
-}) {
+}
+
+/** One pipeline; drawn anew only where something of it has changed. */
+const Row = memo(function Row({ pipeline, deployment }: RowProps) {
   const { t } = useTranslation();
   // The websocket is newer than the list; until it is up the list will do.
   const known = pipeline.deployment;
   const state = deployment?.state ?? (known?.state as DeploymentState | undefined);
   const perSecond = deployment ? (deployment.metrics?.rate ?? 0) : (known?.rate ?? 0);
+  const lag = deployment?.metrics?.lag ?? null;
   return (
     <tr data-pipeline={pipeline.id}>
       <td>
@@ -190,7 +194,12 @@ function Row({
           <span className={styles.small}>{t("pipelines.notDeployed")}</span>
         )}
       </td>
-      <td className={styles.number}>{known && perSecond > 0 ? rate(perSecond) : "–"}</td>
+      <td className={styles.number} data-measure="rate">
+        {known && perSecond > 0 ? rate(perSecond) : "–"}
+      </td>
+      <td className={styles.number} data-measure="lag">
+        {lag === null ? "–" : short(lag)}
+      </td>
       <td className={styles.small}>
         <RelativeTime at={pipeline.updated_at} />
       </td>
@@ -220,4 +229,4 @@ function Row({
       </td>
     </tr>
   );
-}
+});

@@ -9,6 +9,7 @@ import {
   IconTableImport,
   IconTrash,
 } from "@tabler/icons-react";
+import type { TFunction } from "i18next";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { RelativeTime } from "../text/RelativeTime";
@@ -91,7 +92,7 @@ export function OneCase({ pipeline, item, runs, onLoaded }: Props) {
   );
 }
 
-function sizes(item: Case, t: ReturnType<typeof useTranslation>["t"]): string {
+function sizes(item: Case, t: TFunction): string {
   const sum = (rows: Record<string, unknown[]>) =>
     Object.values(rows).reduce((n, list) => n + list.length, 0);
   return t("rehearsal.inAndOut", { given: sum(item.rows), expected: sum(item.expected) });

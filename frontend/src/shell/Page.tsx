@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { NavLink } from "react-router";
+import { AlertBadge } from "../alerts/AlertBadge";
 import { Brand } from "./Brand";
 import styles from "./Header.module.css";
 import { UserMenu } from "./UserMenu";
@@ -19,6 +20,9 @@ export function Page({ children }: { children: ReactNode }) {
           <NavLink to="/" end className={styles.link}>
             {t("nav.pipelines")}
           </NavLink>
+          <NavLink to="/monitor" className={styles.link}>
+            {t("nav.monitor")}
+          </NavLink>
           <NavLink to="/connections" className={styles.link}>
             {t("nav.connections")}
           </NavLink>
@@ -27,6 +31,7 @@ export function Page({ children }: { children: ReactNode }) {
           </NavLink>
         </nav>
         <span className={styles.grow} />
+        <AlertBadge />
         <UserMenu />
       </header>
       <main id="content" className={styles.main} tabIndex={-1}>

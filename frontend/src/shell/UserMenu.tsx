@@ -1,8 +1,8 @@
 import { ActionIcon, Avatar, Menu } from "@mantine/core";
-import { IconBook2, IconLogout, IconSettings } from "@tabler/icons-react";
+import { IconBell, IconBook2, IconLogout, IconSettings } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import { useNavigate } from "react-router";
+import { Link, useNavigate } from "react-router";
 import { logout } from "../api/client";
 import { useMe } from "./useMe";
 
@@ -27,6 +27,9 @@ export function UserMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         {me && <Menu.Label>{t("user.loggedInAs", { name: me.name })}</Menu.Label>}
+        <Menu.Item component={Link} to="/settings/alerts" leftSection={<IconBell size={15} />}>
+          {t("user.alerts")}
+        </Menu.Item>
         {me?.may.admin && (
           <Menu.Item component="a" href="/admin/" leftSection={<IconSettings size={15} />}>
             {t("user.admin")}

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CheckGraphData, CheckGraphErrors, CheckGraphResponses, CompileGraphData, CompileGraphErrors, CompileGraphResponses, CreateConnectionData, CreateConnectionErrors, CreateConnectionResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateGrantData, CreateGrantErrors, CreateGrantResponses, CreatePipelineData, CreatePipelineErrors, CreatePipelineResponses, CreateTestCaseData, CreateTestCaseErrors, CreateTestCaseResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateTopicData, CreateTopicErrors, CreateTopicResponses, CreateVersionData, CreateVersionErrors, CreateVersionResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteGrantData, DeleteGrantErrors, DeleteGrantResponses, DeletePipelineData, DeletePipelineErrors, DeletePipelineResponses, DeleteTestCaseData, DeleteTestCaseErrors, DeleteTestCaseResponses, DiffVersionsData, DiffVersionsErrors, DiffVersionsResponses, ExportPipelineData, ExportPipelineErrors, ExportPipelineResponses, GetConnectionData, GetConnectionErrors, GetConnectionResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetDiskData, GetDiskErrors, GetDiskResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetFitData, GetFitErrors, GetFitResponses, GetHealthData, GetHealthErrors, GetHealthResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMeData, GetMeErrors, GetMeResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetOperatorsData, GetOperatorsErrors, GetOperatorsResponses, GetPipelineData, GetPipelineErrors, GetPipelineResponses, GetPlanData, GetPlanErrors, GetPlanResponses, GetTestCaseData, GetTestCaseErrors, GetTestCaseResponses, GetVersionData, GetVersionErrors, GetVersionResponses, ImportPipelineData, ImportPipelineErrors, ImportPipelineResponses, ListActivityData, ListActivityErrors, ListActivityResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListFunctionsData, ListFunctionsErrors, ListFunctionsResponses, ListGrantsData, ListGrantsErrors, ListGrantsResponses, ListPipelineActivityData, ListPipelineActivityErrors, ListPipelineActivityResponses, ListPipelinesData, ListPipelinesErrors, ListPipelinesResponses, ListStepTypesData, ListStepTypesErrors, ListStepTypesResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListTestCasesData, ListTestCasesErrors, ListTestCasesResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTopicsData, ListTopicsErrors, ListTopicsResponses, ListVersionsData, ListVersionsErrors, ListVersionsResponses, LoginData, LoginErrors, LoginResponses, LogoutData, LogoutErrors, LogoutResponses, ParsePastedRowsData, ParsePastedRowsErrors, ParsePastedRowsResponses, RehearseGraphData, RehearseGraphErrors, RehearseGraphResponses, RestartDeploymentData, RestartDeploymentErrors, RestartDeploymentResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, RewindDeploymentData, RewindDeploymentErrors, RewindDeploymentResponses, RollBackDeploymentData, RollBackDeploymentErrors, RollBackDeploymentResponses, RunTestCasesData, RunTestCasesErrors, RunTestCasesResponses, SampleTopicData, SampleTopicErrors, SampleTopicResponses, StartDeploymentData, StartDeploymentErrors, StartDeploymentResponses, StopDeploymentData, StopDeploymentErrors, StopDeploymentResponses, TestConnectionData, TestConnectionErrors, TestConnectionResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdatePipelineData, UpdatePipelineErrors, UpdatePipelineResponses, UpdateTestCaseData, UpdateTestCaseErrors, UpdateTestCaseResponses } from './types.gen';
+import type { AcknowledgeAlertData, AcknowledgeAlertErrors, AcknowledgeAlertResponses, BrowseTopicData, BrowseTopicErrors, BrowseTopicResponses, CheckGraphData, CheckGraphErrors, CheckGraphResponses, CompileGraphData, CompileGraphErrors, CompileGraphResponses, CreateAlertRuleData, CreateAlertRuleErrors, CreateAlertRuleResponses, CreateConnectionData, CreateConnectionErrors, CreateConnectionResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateGrantData, CreateGrantErrors, CreateGrantResponses, CreatePipelineData, CreatePipelineErrors, CreatePipelineResponses, CreateSilenceData, CreateSilenceErrors, CreateSilenceResponses, CreateTestCaseData, CreateTestCaseErrors, CreateTestCaseResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateTopicData, CreateTopicErrors, CreateTopicResponses, CreateVersionData, CreateVersionErrors, CreateVersionResponses, DeleteAlertRuleData, DeleteAlertRuleErrors, DeleteAlertRuleResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteGrantData, DeleteGrantErrors, DeleteGrantResponses, DeletePipelineData, DeletePipelineErrors, DeletePipelineResponses, DeleteTestCaseData, DeleteTestCaseErrors, DeleteTestCaseResponses, DiffVersionsData, DiffVersionsErrors, DiffVersionsResponses, EndSilenceData, EndSilenceErrors, EndSilenceResponses, ExportPipelineData, ExportPipelineErrors, ExportPipelineResponses, GetAlertRuleData, GetAlertRuleErrors, GetAlertRuleResponses, GetConnectionData, GetConnectionErrors, GetConnectionResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetDiskData, GetDiskErrors, GetDiskResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetFitData, GetFitErrors, GetFitResponses, GetHealthData, GetHealthErrors, GetHealthResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMeData, GetMeErrors, GetMeResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetOperatorsData, GetOperatorsErrors, GetOperatorsResponses, GetPipelineData, GetPipelineErrors, GetPipelineResponses, GetPlanData, GetPlanErrors, GetPlanResponses, GetStateData, GetStateErrors, GetStateResponses, GetTestCaseData, GetTestCaseErrors, GetTestCaseResponses, GetTopicData, GetTopicErrors, GetTopicResponses, GetVersionData, GetVersionErrors, GetVersionResponses, ImportPipelineData, ImportPipelineErrors, ImportPipelineResponses, ListActivityData, ListActivityErrors, ListActivityResponses, ListAlertRulesData, ListAlertRulesErrors, ListAlertRulesResponses, ListAlertsData, ListAlertsErrors, ListAlertsResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListFunctionsData, ListFunctionsErrors, ListFunctionsResponses, ListGrantsData, ListGrantsErrors, ListGrantsResponses, ListMetricsData, ListMetricsErrors, ListMetricsResponses, ListPipelineActivityData, ListPipelineActivityErrors, ListPipelineActivityResponses, ListPipelinesData, ListPipelinesErrors, ListPipelinesResponses, ListSilencesData, ListSilencesErrors, ListSilencesResponses, ListStepTypesData, ListStepTypesErrors, ListStepTypesResponses, ListTablesData, ListTablesErrors, ListTablesResponses, ListTemplatesData, ListTemplatesErrors, ListTemplatesResponses, ListTestCasesData, ListTestCasesErrors, ListTestCasesResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTopicGroupsData, ListTopicGroupsErrors, ListTopicGroupsResponses, ListTopicsData, ListTopicsErrors, ListTopicsResponses, ListVersionsData, ListVersionsErrors, ListVersionsResponses, LoginData, LoginErrors, LoginResponses, LogoutData, LogoutErrors, LogoutResponses, ParsePastedRowsData, ParsePastedRowsErrors, ParsePastedRowsResponses, RehearseGraphData, RehearseGraphErrors, RehearseGraphResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, RestartDeploymentData, RestartDeploymentErrors, RestartDeploymentResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, RewindDeploymentData, RewindDeploymentErrors, RewindDeploymentResponses, RollBackDeploymentData, RollBackDeploymentErrors, RollBackDeploymentResponses, RunTestCasesData, RunTestCasesErrors, RunTestCasesResponses, SampleTopicData, SampleTopicErrors, SampleTopicResponses, StartDeploymentData, StartDeploymentErrors, StartDeploymentResponses, StopDeploymentData, StopDeploymentErrors, StopDeploymentResponses, TestAlertRuleData, TestAlertRuleErrors, TestAlertRuleResponses, TestConnectionData, TestConnectionErrors, TestConnectionResponses, UpdateAlertRuleData, UpdateAlertRuleErrors, UpdateAlertRuleResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdatePipelineData, UpdatePipelineErrors, UpdatePipelineResponses, UpdateTestCaseData, UpdateTestCaseErrors, UpdateTestCaseResponses, WriteRecordData, WriteRecordErrors, WriteRecordResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -597,6 +597,56 @@ export const parsePastedRows = <ThrowOnError extends boolean = true>(options: Op
 });
 
 /**
+ * Get a topic
+ *
+ * Answer a topic's partitions, settings, and the pipelines that read or write it.
+ */
+export const getTopic = <ThrowOnError extends boolean = true>(options: Options<GetTopicData, ThrowOnError>) => (options.client ?? client).get<GetTopicResponses, GetTopicErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/connections/{connection_id}/topics/{topic}',
+    ...options
+});
+
+/**
+ * Consumer groups of a topic
+ *
+ * List the consumer groups that have read a topic, those furthest behind first.
+ */
+export const listTopicGroups = <ThrowOnError extends boolean = true>(options: Options<ListTopicGroupsData, ThrowOnError>) => (options.client ?? client).get<ListTopicGroupsResponses, ListTopicGroupsErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/connections/{connection_id}/topics/{topic}/groups',
+    ...options
+});
+
+/**
+ * Browse a topic
+ *
+ * Answer the newest records of a topic, or of those that match, a page at a time.
+ *
+ * A search looks at 20,000 records at most; `before` goes on where it ended.
+ */
+export const browseTopic = <ThrowOnError extends boolean = true>(options: Options<BrowseTopicData, ThrowOnError>) => (options.client ?? client).get<BrowseTopicResponses, BrowseTopicErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/connections/{connection_id}/topics/{topic}/records',
+    ...options
+});
+
+/**
+ * Write a record
+ *
+ * Write one record to a topic, to try something; that it was written is recorded.
+ */
+export const writeRecord = <ThrowOnError extends boolean = true>(options: Options<WriteRecordData, ThrowOnError>) => (options.client ?? client).post<WriteRecordResponses, WriteRecordErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/connections/{connection_id}/topics/{topic}/records',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * List environments
  *
  * List the environments that somebody has made; a deployment may name another, too.
@@ -772,17 +822,6 @@ export const getFit = <ThrowOnError extends boolean = true>(options: Options<Get
 });
 
 /**
- * Counts and rates over time
- *
- * Answer up to 600 points of the last hour, or of another time of the last day.
- */
-export const getMetrics = <ThrowOnError extends boolean = true>(options: Options<GetMetricsData, ThrowOnError>) => (options.client ?? client).get<GetMetricsResponses, GetMetricsErrors, ThrowOnError, 'data'>({
-    responseStyle: 'data',
-    url: '/api/deployments/{deployment_id}/metrics',
-    ...options
-});
-
-/**
  * The log of a run
  *
  * Answer the last lines that a run has written.
@@ -805,6 +844,35 @@ export const listActivity = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
+ * List dead letters
+ *
+ * Answer the newest records that steps could not read, with why and where they stood.
+ */
+export const listDeadLetters = <ThrowOnError extends boolean = true>(options: Options<ListDeadLettersData, ThrowOnError>) => (options.client ?? client).get<ListDeadLettersResponses, ListDeadLettersErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/deployments/{deployment_id}/dead-letters',
+    ...options
+});
+
+/**
+ * Replay dead letters
+ *
+ * Write dead letters to the topics that they came from, as they are or edited.
+ *
+ * Named letters are all written or, where one can't be, none. Each record carries the headers
+ * `headrace.replayed`, where it stood, and `headrace.id`, the same whenever it is written again.
+ */
+export const replayDeadLetters = <ThrowOnError extends boolean = true>(options: Options<ReplayDeadLettersData, ThrowOnError>) => (options.client ?? client).post<ReplayDeadLettersResponses, ReplayDeadLettersErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/deployments/{deployment_id}/dead-letters/replay',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * Disk use
  *
  * Answer how full the disk is, and what the data folder and each deployment take of it.
@@ -812,5 +880,191 @@ export const listActivity = <ThrowOnError extends boolean = true>(options: Optio
 export const getDisk = <ThrowOnError extends boolean = true>(options?: Options<GetDiskData, ThrowOnError>) => (options?.client ?? client).get<GetDiskResponses, GetDiskErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
     url: '/api/disk',
+    ...options
+});
+
+/**
+ * Counts and measures over time
+ *
+ * Answer some 600 points at most of any span.
+ *
+ * There is a point every second of the newest minutes, every 10 seconds of a day, every minute
+ * of a month and every hour beyond, as the retention says. Where a point stands for several,
+ * rates, batch times and median latencies are averaged over time, lags, delays and 99th
+ * percentiles are the highest, and counts, restarts and sizes the last, which are those at the
+ * time that the point names.
+ */
+export const getMetrics = <ThrowOnError extends boolean = true>(options: Options<GetMetricsData, ThrowOnError>) => (options.client ?? client).get<GetMetricsResponses, GetMetricsErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/deployments/{deployment_id}/metrics',
+    ...options
+});
+
+/**
+ * Rate, lag and latency of all deployments over time
+ *
+ * Answer some 60 points at most of each deployment, averaged as those of one are.
+ */
+export const listMetrics = <ThrowOnError extends boolean = true>(options?: Options<ListMetricsData, ThrowOnError>) => (options?.client ?? client).get<ListMetricsResponses, ListMetricsErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/metrics',
+    ...options
+});
+
+/**
+ * The tables of a deployment
+ *
+ * List the steps that give tables, with their keys.
+ */
+export const listTables = <ThrowOnError extends boolean = true>(options: Options<ListTablesData, ThrowOnError>) => (options.client ?? client).get<ListTablesResponses, ListTablesErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/deployments/{deployment_id}/state',
+    ...options
+});
+
+/**
+ * Rows of a table
+ *
+ * Answer what a step's table holds, by key, prefix or window, while the job runs.
+ *
+ * 422 where the step gives no table or the key is none of it; a key that is not there gives no
+ * rows.
+ */
+export const getState = <ThrowOnError extends boolean = true>(options: Options<GetStateData, ThrowOnError>) => (options.client ?? client).get<GetStateResponses, GetStateErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/deployments/{deployment_id}/state/{step}',
+    ...options
+});
+
+/**
+ * List alerts
+ *
+ * List alerts, those that last and those that are over, newest first.
+ */
+export const listAlerts = <ThrowOnError extends boolean = true>(options?: Options<ListAlertsData, ThrowOnError>) => (options?.client ?? client).get<ListAlertsResponses, ListAlertsErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/alerts',
+    ...options
+});
+
+/**
+ * Acknowledge an alert
+ *
+ * Say that one looks after it.
+ */
+export const acknowledgeAlert = <ThrowOnError extends boolean = true>(options: Options<AcknowledgeAlertData, ThrowOnError>) => (options.client ?? client).post<AcknowledgeAlertResponses, AcknowledgeAlertErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/alerts/{alert_id}/acknowledge',
+    ...options
+});
+
+/**
+ * List alert rules
+ *
+ * List the rules on all that one sees, and what a rule may watch.
+ */
+export const listAlertRules = <ThrowOnError extends boolean = true>(options?: Options<ListAlertRulesData, ThrowOnError>) => (options?.client ?? client).get<ListAlertRulesResponses, ListAlertRulesErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/alert-rules',
+    ...options
+});
+
+/**
+ * Make an alert rule
+ *
+ * Make a rule; 422 with `problems` on the fields that make no sense.
+ */
+export const createAlertRule = <ThrowOnError extends boolean = true>(options: Options<CreateAlertRuleData, ThrowOnError>) => (options.client ?? client).post<CreateAlertRuleResponses, CreateAlertRuleErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/alert-rules',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete an alert rule
+ *
+ * Delete a rule; its alerts end, and stay in the history.
+ */
+export const deleteAlertRule = <ThrowOnError extends boolean = true>(options: Options<DeleteAlertRuleData, ThrowOnError>) => (options.client ?? client).delete<DeleteAlertRuleResponses, DeleteAlertRuleErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/alert-rules/{rule_id}',
+    ...options
+});
+
+/**
+ * Get an alert rule
+ *
+ * Answer one rule.
+ */
+export const getAlertRule = <ThrowOnError extends boolean = true>(options: Options<GetAlertRuleData, ThrowOnError>) => (options.client ?? client).get<GetAlertRuleResponses, GetAlertRuleErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/alert-rules/{rule_id}',
+    ...options
+});
+
+/**
+ * Change an alert rule
+ *
+ * Change a rule; alerts that it does not give any more end within seconds.
+ */
+export const updateAlertRule = <ThrowOnError extends boolean = true>(options: Options<UpdateAlertRuleData, ThrowOnError>) => (options.client ?? client).put<UpdateAlertRuleResponses, UpdateAlertRuleErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/alert-rules/{rule_id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Test an alert rule
+ *
+ * Send a test to those whom a rule names; how it went stands in `tests` soon after.
+ */
+export const testAlertRule = <ThrowOnError extends boolean = true>(options: Options<TestAlertRuleData, ThrowOnError>) => (options.client ?? client).post<TestAlertRuleResponses, TestAlertRuleErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/alert-rules/{rule_id}/test',
+    ...options
+});
+
+/**
+ * List silences
+ *
+ * List silences, those that hold and those that are over, newest first.
+ */
+export const listSilences = <ThrowOnError extends boolean = true>(options?: Options<ListSilencesData, ThrowOnError>) => (options?.client ?? client).get<ListSilencesResponses, ListSilencesErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/silences',
+    ...options
+});
+
+/**
+ * Silence alerts
+ *
+ * Have nobody told of a rule, a deployment, or of both, until a time; the page shows all.
+ */
+export const createSilence = <ThrowOnError extends boolean = true>(options: Options<CreateSilenceData, ThrowOnError>) => (options.client ?? client).post<CreateSilenceResponses, CreateSilenceErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/silences',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * End a silence
+ *
+ * Have people told again, from now on.
+ */
+export const endSilence = <ThrowOnError extends boolean = true>(options: Options<EndSilenceData, ThrowOnError>) => (options.client ?? client).delete<EndSilenceResponses, EndSilenceErrors, ThrowOnError, 'data'>({
+    responseStyle: 'data',
+    url: '/api/silences/{silence_id}',
     ...options
 });

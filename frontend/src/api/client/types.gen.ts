@@ -1656,6 +1656,432 @@ export type RowsText = {
 };
 
 /**
+ * Partition
+ */
+export type Partition = {
+    /**
+     * Partition
+     */
+    partition: number;
+    /**
+     * Leader
+     *
+     * null where it has none, so that nobody can use it
+     */
+    leader: string | null;
+    /**
+     * Replicas
+     *
+     * The brokers that keep it
+     */
+    replicas: Array<number>;
+    /**
+     * In Sync
+     */
+    in_sync: Array<number>;
+    /**
+     * Begin
+     *
+     * The first offset that is still there
+     */
+    begin: number;
+    /**
+     * End
+     *
+     * The offset that the next record gets
+     */
+    end: number;
+};
+
+/**
+ * TopicOut
+ */
+export type TopicOut = {
+    /**
+     * Topic
+     */
+    topic: string;
+    /**
+     * Internal
+     *
+     * Whether Headrace made it for its own ends
+     */
+    internal: boolean;
+    /**
+     * Records
+     *
+     * Offsets in use; in a compacted topic records are fewer
+     */
+    records: number;
+    /**
+     * Partitions
+     */
+    partitions: Array<Partition>;
+    /**
+     * null where the cluster does not tell
+     */
+    settings: TopicSettings | null;
+    /**
+     * Used By
+     *
+     * By pipelines that one may see
+     */
+    used_by: Array<UsedBy>;
+};
+
+/**
+ * TopicSettings
+ */
+export type TopicSettings = {
+    /**
+     * Cleanup Policy
+     */
+    cleanup_policy: string;
+    /**
+     * Retention Ms
+     *
+     * -1 for ever
+     */
+    retention_ms?: number | null;
+    /**
+     * Retention Bytes
+     *
+     * Of each partition; -1 without limit
+     */
+    retention_bytes?: number | null;
+    /**
+     * Max Message Bytes
+     */
+    max_message_bytes?: number | null;
+};
+
+/**
+ * UsedBy
+ */
+export type UsedBy = {
+    /**
+     * Pipeline
+     */
+    pipeline: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Step
+     */
+    step: string;
+    /**
+     * Use
+     */
+    use: 'read' | 'write' | 'dead_letters' | 'console' | 'internal';
+    /**
+     * Deployment
+     *
+     * null where it is only drawn
+     */
+    deployment: string | null;
+    /**
+     * Environment
+     */
+    environment: string | null;
+    /**
+     * State
+     */
+    state: string | null;
+    /**
+     * Lag
+     *
+     * What the job has still to read, where it says so
+     */
+    lag: number | null;
+};
+
+/**
+ * Group
+ */
+export type Group = {
+    /**
+     * Group
+     */
+    group: string;
+    /**
+     * State
+     */
+    state: string;
+    /**
+     * Lag
+     */
+    lag: number;
+    /**
+     * Partitions
+     */
+    partitions: Array<GroupPartition>;
+};
+
+/**
+ * GroupPartition
+ */
+export type GroupPartition = {
+    /**
+     * Partition
+     */
+    partition: number;
+    /**
+     * Offset
+     */
+    offset: number;
+    /**
+     * Lag
+     */
+    lag: number;
+};
+
+/**
+ * Groups
+ */
+export type Groups = {
+    /**
+     * Items
+     */
+    items: Array<Group>;
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Left Out
+     *
+     * Groups of the cluster that were not asked, being too many
+     */
+    left_out: number;
+};
+
+/**
+ * RecordsOf
+ */
+export type RecordsOf = {
+    /**
+     * Limit
+     */
+    limit?: number;
+    /**
+     * Key
+     *
+     * The whole key
+     */
+    key?: string | null;
+    /**
+     * Search
+     *
+     * Text of key or value, any case
+     */
+    search?: string;
+    /**
+     * Partition
+     */
+    partition?: number | null;
+    /**
+     * Offset
+     *
+     * One record of a partition, whole
+     */
+    offset?: number | null;
+    /**
+     * Since
+     */
+    since?: string | null;
+    /**
+     * Until
+     */
+    until?: string | null;
+    /**
+     * Before
+     *
+     * Older ones: `before` of an earlier answer
+     */
+    before?: string | null;
+    /**
+     * After
+     *
+     * Those since: `after` of an earlier answer
+     */
+    after?: string | null;
+};
+
+/**
+ * RecordHeader
+ */
+export type RecordHeader = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Value
+     */
+    value: string | null;
+    /**
+     * Encoding
+     */
+    encoding: 'text' | 'base64';
+};
+
+/**
+ * RecordOut
+ */
+export type RecordOut = {
+    /**
+     * Partition
+     */
+    partition: number;
+    /**
+     * Offset
+     */
+    offset: number;
+    /**
+     * At
+     */
+    at: string | null;
+    /**
+     * Key
+     */
+    key: string | null;
+    /**
+     * Key Encoding
+     *
+     * base64 where the bytes are not UTF-8
+     */
+    key_encoding: 'text' | 'base64';
+    /**
+     * Value
+     *
+     * null where the record deletes its key
+     */
+    value: string | null;
+    /**
+     * Value Encoding
+     */
+    value_encoding: 'text' | 'base64';
+    /**
+     * Headers
+     */
+    headers: Array<RecordHeader>;
+    /**
+     * Size
+     *
+     * Bytes of key, value and headers
+     */
+    size: number;
+    /**
+     * Cut
+     *
+     * Whether only the first bytes of a long part are here
+     */
+    cut: boolean;
+    /**
+     * Masked
+     *
+     * Whether values of columns are left out that nobody may see
+     */
+    masked: boolean;
+};
+
+/**
+ * Records
+ */
+export type Records = {
+    /**
+     * Items
+     *
+     * Newest first
+     */
+    items: Array<RecordOut>;
+    /**
+     * Scanned
+     *
+     * How many records were looked at, 20,000 at most
+     */
+    scanned: number;
+    /**
+     * More
+     *
+     * Whether there may be older ones that match
+     */
+    more: boolean;
+    /**
+     * Before
+     */
+    before: string | null;
+    /**
+     * After
+     */
+    after: string;
+    /**
+     * Passed Over
+     *
+     * With `after`: how many came besides those shown
+     */
+    passed_over: number;
+};
+
+/**
+ * WrittenRecord
+ */
+export type WrittenRecord = {
+    /**
+     * Topic
+     */
+    topic: string;
+    /**
+     * Partition
+     */
+    partition: number;
+    /**
+     * Offset
+     */
+    offset: number;
+};
+
+/**
+ * RecordIn
+ */
+export type RecordIn = {
+    /**
+     * Key
+     */
+    key?: string | null;
+    /**
+     * Value
+     *
+     * null deletes the key in a compacted topic
+     */
+    value: string | null;
+    /**
+     * Encoding
+     */
+    encoding?: 'text' | 'base64';
+    /**
+     * Headers
+     */
+    headers?: {
+        [key: string]: string;
+    };
+    /**
+     * Partition
+     *
+     * Where left out, the key decides
+     */
+    partition?: number | null;
+    /**
+     * Json
+     *
+     * Refuse a value that is no JSON
+     */
+    json?: boolean;
+};
+
+/**
  * EnvironmentOut
  */
 export type EnvironmentOut = {
@@ -1670,6 +2096,10 @@ export type EnvironmentOut = {
         [key: string]: string;
     };
     profile: ProfileOut;
+    /**
+     * Masks
+     */
+    masks: Array<string>;
     /**
      * Updated At
      */
@@ -1755,6 +2185,12 @@ export type EnvironmentIn = {
         [key: string]: string;
     };
     profile?: ProfileIn;
+    /**
+     * Masks
+     *
+     * Names of columns whose values nobody is shown; `*` stands for any letters
+     */
+    masks?: Array<string>;
 };
 
 /**
@@ -1874,6 +2310,22 @@ export type Deployments = {
 };
 
 /**
+ * Latency
+ */
+export type Latency = {
+    /**
+     * P50
+     *
+     * Milliseconds, of half of the newest records at most
+     */
+    p50: number;
+    /**
+     * P99
+     */
+    p99: number;
+};
+
+/**
  * Metrics
  */
 export type Metrics = {
@@ -1883,8 +2335,34 @@ export type Metrics = {
     at: string;
     /**
      * Rate
+     *
+     * Rows per second that the sources give
      */
     rate: number;
+    /**
+     * Lag
+     *
+     * Records still to be read, of all sources
+     */
+    lag?: number | null;
+    /**
+     * Lag Seconds
+     *
+     * Of the source that is furthest behind
+     */
+    lag_seconds?: number | null;
+    /**
+     * Latency Ms
+     *
+     * The median latency of the slowest segment
+     */
+    latency_ms?: number | null;
+    /**
+     * Restarts
+     *
+     * How many runs began because the one before crashed or met an outage
+     */
+    restarts?: number;
     /**
      * Steps
      */
@@ -1941,26 +2419,64 @@ export type PipelineRef = {
 export type SegmentMetrics = {
     /**
      * Batch
+     *
+     * The newest batch; in real time the one under way
      */
     batch?: number | null;
     /**
      * Batch Ms
+     *
+     * Milliseconds
      */
     batch_ms?: number | null;
     /**
+     * Batch Parts
+     *
+     * What the newest ended batch took its time for, in milliseconds
+     */
+    batch_parts?: {
+        [key: string]: number;
+    } | null;
+    /**
+     * From Kafka's time of a record that is read to Kafka's time of what is written
+     */
+    latency_ms?: Latency | null;
+    /**
      * Rate
+     *
+     * Records read per second
      */
     rate?: number | null;
     /**
      * Lag
+     *
+     * Records still to be read, by topic-partition; null where not known
      */
     lag?: {
         [key: string]: number | null;
     } | null;
     /**
+     * Lag Seconds
+     *
+     * How old the oldest record is that is still to be read; 0 where none is
+     */
+    lag_seconds?: {
+        [key: string]: number | null;
+    } | null;
+    /**
+     * Position
+     */
+    position?: number | null;
+    /**
      * Watermark
      */
     watermark?: string | null;
+    /**
+     * Watermark Delay
+     *
+     * How far the watermark is behind now
+     */
+    watermark_delay?: number | null;
     /**
      * State Rows
      */
@@ -1988,10 +2504,20 @@ export type StepMetrics = {
     out: number | null;
     /**
      * Dropped
+     *
+     * Rows left out on purpose: unreadable where that is skipped, or too late
      */
-    dropped: number | null;
+    dropped?: number | null;
+    /**
+     * Errors
+     *
+     * Records put aside as dead letters
+     */
+    errors?: number | null;
     /**
      * Rate
+     *
+     * Rows out per second, of the last five seconds
      */
     rate: number;
 };
@@ -2137,6 +2663,12 @@ export type RunOut = {
      * Message
      */
     message: string;
+    /**
+     * Step
+     *
+     * The step at fault, where that is known
+     */
+    step: string | null;
     /**
      * Exit Code
      *
@@ -2306,74 +2838,6 @@ export type SegmentFit = {
 };
 
 /**
- * Span
- */
-export type Span = {
-    /**
-     * From
-     */
-    from?: string | null;
-    /**
-     * To
-     */
-    to?: string | null;
-    /**
-     * Step
-     */
-    step?: string | null;
-};
-
-/**
- * Point
- */
-export type Point = {
-    /**
-     * At
-     */
-    at: string;
-    /**
-     * Rate
-     */
-    rate: number;
-    /**
-     * Steps
-     */
-    steps: {
-        [key: string]: PointStep;
-    };
-};
-
-/**
- * PointStep
- */
-export type PointStep = {
-    /**
-     * In
-     *
-     * null where it can't be told
-     */
-    in: number | null;
-    /**
-     * Out
-     */
-    out: number | null;
-    /**
-     * Rate
-     */
-    rate: number;
-};
-
-/**
- * Points
- */
-export type Points = {
-    /**
-     * Points
-     */
-    points: Array<Point>;
-};
-
-/**
  * Logs
  */
 export type Logs = {
@@ -2403,6 +2867,319 @@ export type Activities = {
      * Count
      */
     count: number;
+};
+
+/**
+ * LettersOf
+ */
+export type LettersOf = {
+    /**
+     * Step
+     */
+    step?: string | null;
+    /**
+     * Error
+     *
+     * The whole reason
+     */
+    error?: string | null;
+    /**
+     * Search
+     *
+     * Text of key or value, any case
+     */
+    search?: string;
+    /**
+     * Limit
+     */
+    limit?: number;
+    /**
+     * Before
+     *
+     * Older ones: `before` of an earlier answer
+     */
+    before?: string | null;
+    /**
+     * Letter
+     *
+     * One letter by its id, whole
+     */
+    letter?: string | null;
+};
+
+/**
+ * LetterOut
+ */
+export type LetterOut = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Step
+     */
+    step: string;
+    /**
+     * At
+     *
+     * When it was put aside
+     */
+    at: string | null;
+    /**
+     * Error
+     */
+    error: string;
+    origin: OriginOut | null;
+    /**
+     * Key
+     */
+    key: string | null;
+    /**
+     * Key Encoding
+     *
+     * base64 where the bytes are not UTF-8
+     */
+    key_encoding: 'text' | 'base64';
+    /**
+     * Value
+     */
+    value: string | null;
+    /**
+     * Value Encoding
+     */
+    value_encoding: 'text' | 'base64';
+    /**
+     * Headers
+     *
+     * The record's own
+     */
+    headers: Array<RecordHeader>;
+    /**
+     * Size
+     *
+     * Bytes of key, value and headers
+     */
+    size: number;
+    /**
+     * Cut
+     *
+     * Whether only the first bytes of a long part are here
+     */
+    cut: boolean;
+    /**
+     * Masked
+     *
+     * Whether values of columns are left out that nobody may see. Where an edited value has ••• in their place, they stay as they are
+     */
+    masked: boolean;
+    /**
+     * Replays
+     */
+    replays: Array<ReplayOut>;
+};
+
+/**
+ * Letters
+ */
+export type Letters = {
+    /**
+     * Items
+     *
+     * Newest first
+     */
+    items: Array<LetterOut>;
+    /**
+     * Count
+     *
+     * How many there are in all, of the step where one is named
+     */
+    count: number;
+    /**
+     * Scanned
+     *
+     * How many were looked at, 20,000 at most
+     */
+    scanned: number;
+    /**
+     * More
+     *
+     * Whether there may be older ones that match
+     */
+    more: boolean;
+    /**
+     * Before
+     */
+    before: string | null;
+};
+
+/**
+ * OriginOut
+ */
+export type OriginOut = {
+    /**
+     * Topic
+     */
+    topic: string;
+    /**
+     * Partition
+     */
+    partition: number;
+    /**
+     * Offset
+     */
+    offset: number;
+};
+
+/**
+ * ReplayOut
+ */
+export type ReplayOut = {
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * User
+     */
+    user: string;
+    /**
+     * Edited
+     */
+    edited: boolean;
+    /**
+     * Topic
+     */
+    topic: string;
+    /**
+     * Partition
+     */
+    partition: number | null;
+    /**
+     * Offset
+     *
+     * null where nobody can say whether it arrived
+     */
+    offset: number | null;
+};
+
+/**
+ * Replayed
+ */
+export type Replayed = {
+    /**
+     * Replayed
+     */
+    replayed: number;
+    /**
+     * Items
+     */
+    items: Array<ReplayedOut>;
+    /**
+     * More
+     *
+     * With `all`: whether there may be more to replay
+     */
+    more: boolean;
+    /**
+     * After
+     */
+    after: string | null;
+};
+
+/**
+ * ReplayedOut
+ */
+export type ReplayedOut = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Topic
+     *
+     * Where it stands now; null where it was not written
+     */
+    topic: string | null;
+    /**
+     * Partition
+     */
+    partition: number | null;
+    /**
+     * Offset
+     */
+    offset: number | null;
+    /**
+     * Message
+     *
+     * Why it was not written, or may not have been
+     */
+    message: string;
+};
+
+/**
+ * LetterIn
+ */
+export type LetterIn = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Key
+     *
+     * Left out, it stays as it is; null is none
+     */
+    key?: string | null;
+    /**
+     * Value
+     *
+     * Left out, it stays as it is; null is none
+     */
+    value?: string | null;
+    /**
+     * Encoding
+     *
+     * Of the value
+     */
+    encoding?: 'text' | 'base64';
+};
+
+/**
+ * ReplayIn
+ */
+export type ReplayIn = {
+    /**
+     * Letters
+     */
+    letters?: Array<LetterIn> | null;
+    /**
+     * Again
+     *
+     * Also those that were replayed before
+     */
+    again?: boolean;
+    /**
+     * All
+     *
+     * All of `step` that were not replayed yet, 1,000 at once
+     */
+    all?: boolean;
+    /**
+     * Step
+     */
+    step?: string | null;
+    /**
+     * Error
+     *
+     * With `all`: of this reason only
+     */
+    error?: string | null;
+    /**
+     * After
+     *
+     * With `all`: `after` of an earlier answer
+     */
+    after?: string | null;
 };
 
 /**
@@ -2465,6 +3242,904 @@ export type Disk = {
      * Deployments
      */
     deployments: Array<DeploymentDisk>;
+};
+
+/**
+ * SpanOfStep
+ */
+export type SpanOfStep = {
+    /**
+     * From
+     *
+     * An hour before `to` where left out
+     */
+    from?: string | null;
+    /**
+     * To
+     *
+     * Now where left out
+     */
+    to?: string | null;
+    /**
+     * Step
+     *
+     * Only this step's counts
+     */
+    step?: string | null;
+};
+
+/**
+ * History
+ */
+export type History = {
+    /**
+     * From
+     */
+    from: string;
+    /**
+     * To
+     */
+    to: string;
+    /**
+     * Every
+     *
+     * Seconds that each point stands for
+     */
+    every: number;
+    /**
+     * The newest point before `from`: what had been counted when the span began. A span's count is the last point's minus this one's; a count smaller than the one before began anew, and counts from nothing
+     */
+    before: Point | null;
+    /**
+     * Points
+     */
+    points: Array<Point>;
+};
+
+/**
+ * Point
+ */
+export type Point = {
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * Rate
+     */
+    rate: number;
+    /**
+     * Lag
+     */
+    lag?: number | null;
+    /**
+     * Lag Seconds
+     *
+     * Seconds
+     */
+    lag_seconds?: number | null;
+    /**
+     * Latency Ms
+     *
+     * Milliseconds
+     */
+    latency_ms?: number | null;
+    /**
+     * Restarts
+     */
+    restarts?: number;
+    /**
+     * Steps
+     */
+    steps: {
+        [key: string]: StepMetrics;
+    };
+    /**
+     * Segments
+     */
+    segments: {
+        [key: string]: PointSegment;
+    };
+};
+
+/**
+ * PointSegment
+ */
+export type PointSegment = {
+    /**
+     * Batch Ms
+     *
+     * Milliseconds
+     */
+    batch_ms?: number | null;
+    /**
+     * Latency Ms
+     *
+     * Milliseconds
+     */
+    latency_ms?: number | null;
+    /**
+     * Latency P99 Ms
+     *
+     * Milliseconds
+     */
+    latency_p99_ms?: number | null;
+    /**
+     * Lag
+     */
+    lag?: number | null;
+    /**
+     * Lag Seconds
+     *
+     * Seconds
+     */
+    lag_seconds?: number | null;
+    /**
+     * Watermark Delay
+     *
+     * Seconds
+     */
+    watermark_delay?: number | null;
+    /**
+     * State Rows
+     */
+    state_rows?: number | null;
+    /**
+     * State Bytes
+     */
+    state_bytes?: number | null;
+};
+
+/**
+ * Span
+ */
+export type Span = {
+    /**
+     * From
+     *
+     * An hour before `to` where left out
+     */
+    from?: string | null;
+    /**
+     * To
+     *
+     * Now where left out
+     */
+    to?: string | null;
+};
+
+/**
+ * Sparklines
+ */
+export type Sparklines = {
+    /**
+     * From
+     */
+    from: string;
+    /**
+     * To
+     */
+    to: string;
+    /**
+     * Every
+     *
+     * Seconds that each point stands for
+     */
+    every: number;
+    /**
+     * Deployments
+     *
+     * By the id of the deployment
+     */
+    deployments: {
+        [key: string]: Array<Sparkpoint>;
+    };
+};
+
+/**
+ * Sparkpoint
+ */
+export type Sparkpoint = {
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * Rate
+     */
+    rate: number;
+    /**
+     * Lag
+     */
+    lag: number | null;
+    /**
+     * Latency Ms
+     */
+    latency_ms: number | null;
+};
+
+/**
+ * KeyColumn
+ */
+export type KeyColumn = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Type
+     *
+     * null where only Spark can tell it
+     */
+    type: string | null;
+};
+
+/**
+ * TableOut
+ */
+export type TableOut = {
+    /**
+     * Step
+     */
+    step: string;
+    /**
+     * Label
+     */
+    label: string;
+    /**
+     * Key
+     */
+    key: Array<KeyColumn>;
+    /**
+     * Mode
+     *
+     * How the segment runs that remembers it; null where a topic holds it
+     */
+    mode: 'real_time' | 'micro_batch' | null;
+    /**
+     * Kept
+     *
+     * Where its rows are: the step's own state, that of a join that it flows into, a topic that it is written to, those that it is read from; null where nowhere
+     */
+    kept: 'state' | 'side' | 'topic' | 'sources' | null;
+    /**
+     * Live
+     *
+     * Whether rows are told that are not committed yet
+     */
+    live: boolean;
+};
+
+/**
+ * Tables
+ */
+export type Tables = {
+    /**
+     * Tables
+     */
+    tables: Array<TableOut>;
+};
+
+/**
+ * StateQuery
+ */
+export type StateQuery = {
+    /**
+     * Key
+     *
+     * The plain value of a key of one column, or a JSON object of columns
+     */
+    key?: string | null;
+    /**
+     * Prefix
+     *
+     * How the key, a text, begins
+     */
+    prefix?: string | null;
+    /**
+     * From
+     *
+     * Windows that start from here
+     */
+    from?: string | null;
+    /**
+     * To
+     *
+     * Windows that start before
+     */
+    to?: string | null;
+    /**
+     * Limit
+     */
+    limit?: number;
+    /**
+     * Live
+     *
+     * With what a real-time segment has written since its last commit
+     */
+    live?: boolean;
+};
+
+/**
+ * StateColumn
+ */
+export type StateColumn = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Type
+     */
+    type: string;
+};
+
+/**
+ * StateOut
+ */
+export type StateOut = {
+    /**
+     * Step
+     */
+    step: string;
+    /**
+     * Columns
+     */
+    columns: Array<StateColumn>;
+    /**
+     * Key
+     *
+     * The columns that name a row; window is a time from start
+     */
+    key: Array<string>;
+    /**
+     * Rows
+     */
+    rows: Array<{
+        [key: string]: unknown;
+    }>;
+    /**
+     * More
+     *
+     * Whether there are more rows than the limit let through
+     */
+    more: boolean;
+    /**
+     * From
+     *
+     * topic: rows that were written since the last commit are among them
+     */
+    from: 'checkpoint' | 'topic';
+    /**
+     * As Of
+     *
+     * Up to when the rows are complete
+     */
+    as_of: string | null;
+    /**
+     * Batch
+     *
+     * The newest that is committed; null where there is none
+     */
+    batch: number | null;
+    /**
+     * Committed At
+     */
+    committed_at?: string | null;
+    /**
+     * Note
+     *
+     * What else there is to know of these rows, in sentences
+     */
+    note: string;
+};
+
+/**
+ * AlertFilter
+ */
+export type AlertFilter = {
+    /**
+     * Page
+     */
+    page?: number;
+    /**
+     * Page Size
+     */
+    page_size?: number;
+    /**
+     * Open
+     *
+     * Only those that last, or only those that are over
+     */
+    open?: boolean | null;
+    /**
+     * Deployment
+     */
+    deployment?: string | null;
+    /**
+     * Pipeline
+     */
+    pipeline?: string | null;
+    /**
+     * Rule
+     */
+    rule?: string | null;
+    /**
+     * Severity
+     */
+    severity?: 'warning' | 'critical' | null;
+    /**
+     * Measure
+     */
+    measure?: 'failed' | 'backing_off' | 'restarts' | 'no_data' | 'lag' | 'lag_seconds' | 'latency_ms' | 'rate_above' | 'rate_below' | 'errors' | 'dropped' | null;
+    /**
+     * From
+     *
+     * That ended later, or last
+     */
+    from?: string | null;
+    /**
+     * To
+     *
+     * That began before
+     */
+    to?: string | null;
+};
+
+/**
+ * AlertDeployment
+ */
+export type AlertDeployment = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Environment
+     */
+    environment: string;
+};
+
+/**
+ * AlertOut
+ */
+export type AlertOut = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Rule
+     *
+     * null where the rule is deleted
+     */
+    rule: string | null;
+    /**
+     * Name
+     *
+     * Of the rule
+     */
+    name: string;
+    /**
+     * Measure
+     */
+    measure: 'failed' | 'backing_off' | 'restarts' | 'no_data' | 'lag' | 'lag_seconds' | 'latency_ms' | 'rate_above' | 'rate_below' | 'errors' | 'dropped';
+    /**
+     * Severity
+     */
+    severity: 'warning' | 'critical';
+    /**
+     * Message
+     */
+    message: string;
+    /**
+     * Value
+     */
+    value: number;
+    /**
+     * Threshold
+     */
+    threshold: number | null;
+    /**
+     * Step
+     */
+    step: string | null;
+    deployment: AlertDeployment;
+    pipeline: AlertPipeline;
+    /**
+     * Began At
+     */
+    began_at: string;
+    /**
+     * Ended At
+     *
+     * null while it lasts
+     */
+    ended_at: string | null;
+    /**
+     * Acknowledged At
+     */
+    acknowledged_at: string | null;
+    /**
+     * Acknowledged By
+     */
+    acknowledged_by: string | null;
+    /**
+     * Silenced Until
+     */
+    silenced_until: string | null;
+    /**
+     * Notifications
+     */
+    notifications: Array<NotificationOut>;
+};
+
+/**
+ * AlertPipeline
+ */
+export type AlertPipeline = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Slug
+     */
+    slug: string;
+    /**
+     * Folder
+     */
+    folder: string;
+};
+
+/**
+ * Alerts
+ */
+export type Alerts = {
+    /**
+     * Items
+     */
+    items: Array<AlertOut>;
+    /**
+     * Count
+     */
+    count: number;
+};
+
+/**
+ * NotificationOut
+ */
+export type NotificationOut = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Channel
+     */
+    channel: 'webhook' | 'email';
+    /**
+     * About
+     */
+    about: 'began' | 'ended' | 'test';
+    /**
+     * State
+     */
+    state: 'waiting' | 'sent' | 'failed';
+    /**
+     * Attempts
+     */
+    attempts: number;
+    /**
+     * Message
+     *
+     * How it went: `failed 3 times: timed out`
+     */
+    message: string;
+    /**
+     * Created At
+     */
+    created_at: string;
+};
+
+/**
+ * MeasureOut
+ */
+export type MeasureOut = {
+    /**
+     * Name
+     */
+    name: 'failed' | 'backing_off' | 'restarts' | 'no_data' | 'lag' | 'lag_seconds' | 'latency_ms' | 'rate_above' | 'rate_below' | 'errors' | 'dropped';
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Unit
+     */
+    unit: string;
+    /**
+     * Takes Threshold
+     */
+    takes_threshold: boolean;
+    /**
+     * Least
+     */
+    least: number | null;
+    /**
+     * Most
+     */
+    most: number | null;
+    /**
+     * Whole
+     */
+    whole: boolean;
+    /**
+     * Below
+     *
+     * Whether it warns below the threshold, and not above
+     */
+    below: boolean;
+    /**
+     * Seconds
+     */
+    seconds: 'lasts' | 'within';
+};
+
+/**
+ * RuleDeployment
+ */
+export type RuleDeployment = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * RuleOut
+ */
+export type RuleOut = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Measure
+     */
+    measure: 'failed' | 'backing_off' | 'restarts' | 'no_data' | 'lag' | 'lag_seconds' | 'latency_ms' | 'rate_above' | 'rate_below' | 'errors' | 'dropped';
+    /**
+     * Threshold
+     */
+    threshold: number | null;
+    /**
+     * Seconds
+     */
+    seconds: number;
+    /**
+     * Severity
+     */
+    severity: 'warning' | 'critical';
+    /**
+     * Is On
+     */
+    is_on: boolean;
+    /**
+     * Folder
+     */
+    folder: string;
+    pipeline: RulePipeline | null;
+    deployment: RuleDeployment | null;
+    /**
+     * Webhook
+     *
+     * Only its server, for who may not change the rule
+     */
+    webhook: string;
+    /**
+     * Signed
+     */
+    signed: boolean;
+    /**
+     * Emails
+     *
+     * None, for who may not change the rule
+     */
+    emails: Array<string>;
+    /**
+     * May Change
+     */
+    may_change: boolean;
+    /**
+     * Tests
+     *
+     * The newest, and how they went
+     */
+    tests: Array<NotificationOut>;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+};
+
+/**
+ * RulePipeline
+ */
+export type RulePipeline = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * Rules
+ */
+export type Rules = {
+    /**
+     * Items
+     */
+    items: Array<RuleOut>;
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Measures
+     *
+     * What a rule may watch
+     */
+    measures: Array<MeasureOut>;
+    /**
+     * Mails
+     *
+     * Whether this installation has a mail server
+     */
+    mails: boolean;
+};
+
+/**
+ * RuleIn
+ */
+export type RuleIn = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Measure
+     */
+    measure: 'failed' | 'backing_off' | 'restarts' | 'no_data' | 'lag' | 'lag_seconds' | 'latency_ms' | 'rate_above' | 'rate_below' | 'errors' | 'dropped';
+    /**
+     * Threshold
+     */
+    threshold?: number | null;
+    /**
+     * Seconds
+     *
+     * For how long it must be so; for restarts the time that is looked back on
+     */
+    seconds?: number;
+    /**
+     * Severity
+     */
+    severity?: 'warning' | 'critical';
+    /**
+     * Is On
+     */
+    is_on?: boolean;
+    /**
+     * Folder
+     *
+     * Without folder, pipeline, deployment: everything
+     */
+    folder?: string;
+    /**
+     * Pipeline
+     */
+    pipeline?: string | null;
+    /**
+     * Deployment
+     */
+    deployment?: string | null;
+    /**
+     * Webhook
+     *
+     * Where to POST; docs/alerts.md says what
+     */
+    webhook?: string;
+    /**
+     * Webhook Secret
+     *
+     * Signs what is sent; left out it stays, empty it goes
+     */
+    webhook_secret?: string | null;
+    /**
+     * Emails
+     */
+    emails?: Array<string>;
+};
+
+/**
+ * SilenceOut
+ */
+export type SilenceOut = {
+    /**
+     * Id
+     */
+    id: string;
+    rule: RulePipeline | null;
+    deployment: RuleDeployment | null;
+    /**
+     * Until
+     */
+    until: string;
+    /**
+     * Comment
+     */
+    comment: string;
+    /**
+     * By
+     */
+    by: string | null;
+    /**
+     * Created At
+     */
+    created_at: string;
+};
+
+/**
+ * Silences
+ */
+export type Silences = {
+    /**
+     * Items
+     */
+    items: Array<SilenceOut>;
+    /**
+     * Count
+     */
+    count: number;
+};
+
+/**
+ * SilenceIn
+ */
+export type SilenceIn = {
+    /**
+     * Rule
+     *
+     * Give a rule, a deployment, or both
+     */
+    rule?: string | null;
+    /**
+     * Deployment
+     */
+    deployment?: string | null;
+    /**
+     * Until
+     */
+    until: string;
+    /**
+     * Comment
+     */
+    comment?: string;
 };
 
 /**
@@ -3933,6 +5608,189 @@ export type ParsePastedRowsResponses = {
 
 export type ParsePastedRowsResponse = ParsePastedRowsResponses[keyof ParsePastedRowsResponses];
 
+export type GetTopicData = {
+    body?: never;
+    path: {
+        /**
+         * Connection Id
+         */
+        connection_id: string;
+        /**
+         * Topic
+         */
+        topic: string;
+    };
+    query?: never;
+    url: '/api/connections/{connection_id}/topics/{topic}';
+};
+
+export type GetTopicErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetTopicError = GetTopicErrors[keyof GetTopicErrors];
+
+export type GetTopicResponses = {
+    /**
+     * OK
+     */
+    200: TopicOut;
+};
+
+export type GetTopicResponse = GetTopicResponses[keyof GetTopicResponses];
+
+export type ListTopicGroupsData = {
+    body?: never;
+    path: {
+        /**
+         * Connection Id
+         */
+        connection_id: string;
+        /**
+         * Topic
+         */
+        topic: string;
+    };
+    query?: never;
+    url: '/api/connections/{connection_id}/topics/{topic}/groups';
+};
+
+export type ListTopicGroupsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListTopicGroupsError = ListTopicGroupsErrors[keyof ListTopicGroupsErrors];
+
+export type ListTopicGroupsResponses = {
+    /**
+     * OK
+     */
+    200: Groups;
+};
+
+export type ListTopicGroupsResponse = ListTopicGroupsResponses[keyof ListTopicGroupsResponses];
+
+export type BrowseTopicData = {
+    body?: never;
+    path: {
+        /**
+         * Connection Id
+         */
+        connection_id: string;
+        /**
+         * Topic
+         */
+        topic: string;
+    };
+    query?: {
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Key
+         *
+         * The whole key
+         */
+        key?: string | null;
+        /**
+         * Search
+         *
+         * Text of key or value, any case
+         */
+        search?: string;
+        /**
+         * Partition
+         */
+        partition?: number | null;
+        /**
+         * Offset
+         *
+         * One record of a partition, whole
+         */
+        offset?: number | null;
+        /**
+         * Since
+         */
+        since?: string | null;
+        /**
+         * Until
+         */
+        until?: string | null;
+        /**
+         * Before
+         *
+         * Older ones: `before` of an earlier answer
+         */
+        before?: string | null;
+        /**
+         * After
+         *
+         * Those since: `after` of an earlier answer
+         */
+        after?: string | null;
+    };
+    url: '/api/connections/{connection_id}/topics/{topic}/records';
+};
+
+export type BrowseTopicErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type BrowseTopicError = BrowseTopicErrors[keyof BrowseTopicErrors];
+
+export type BrowseTopicResponses = {
+    /**
+     * OK
+     */
+    200: Records;
+};
+
+export type BrowseTopicResponse = BrowseTopicResponses[keyof BrowseTopicResponses];
+
+export type WriteRecordData = {
+    body: RecordIn;
+    path: {
+        /**
+         * Connection Id
+         */
+        connection_id: string;
+        /**
+         * Topic
+         */
+        topic: string;
+    };
+    query?: never;
+    url: '/api/connections/{connection_id}/topics/{topic}/records';
+};
+
+export type WriteRecordErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type WriteRecordError = WriteRecordErrors[keyof WriteRecordErrors];
+
+export type WriteRecordResponses = {
+    /**
+     * Created
+     */
+    201: WrittenRecord;
+};
+
+export type WriteRecordResponse = WriteRecordResponses[keyof WriteRecordResponses];
+
 export type ListEnvironmentsData = {
     body?: never;
     path?: never;
@@ -4358,6 +6216,12 @@ export type GetFitData = {
          * The draft where left out
          */
         version?: number | null;
+        /**
+         * Mode
+         *
+         * The deployment's own where left out
+         */
+        mode?: 'auto' | 'real_time' | 'micro_batch' | null;
     };
     url: '/api/deployments/{deployment_id}/fit';
 };
@@ -4379,49 +6243,6 @@ export type GetFitResponses = {
 };
 
 export type GetFitResponse = GetFitResponses[keyof GetFitResponses];
-
-export type GetMetricsData = {
-    body?: never;
-    path: {
-        /**
-         * Deployment Id
-         */
-        deployment_id: string;
-    };
-    query?: {
-        /**
-         * From
-         */
-        from?: string | null;
-        /**
-         * To
-         */
-        to?: string | null;
-        /**
-         * Step
-         */
-        step?: string | null;
-    };
-    url: '/api/deployments/{deployment_id}/metrics';
-};
-
-export type GetMetricsErrors = {
-    /**
-     * Error
-     */
-    default: ErrorOut;
-};
-
-export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
-
-export type GetMetricsResponses = {
-    /**
-     * OK
-     */
-    200: Points;
-};
-
-export type GetMetricsResponse = GetMetricsResponses[keyof GetMetricsResponses];
 
 export type GetLogsData = {
     body?: never;
@@ -4503,6 +6324,99 @@ export type ListActivityResponses = {
 
 export type ListActivityResponse = ListActivityResponses[keyof ListActivityResponses];
 
+export type ListDeadLettersData = {
+    body?: never;
+    path: {
+        /**
+         * Deployment Id
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * Step
+         */
+        step?: string | null;
+        /**
+         * Error
+         *
+         * The whole reason
+         */
+        error?: string | null;
+        /**
+         * Search
+         *
+         * Text of key or value, any case
+         */
+        search?: string;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * Older ones: `before` of an earlier answer
+         */
+        before?: string | null;
+        /**
+         * Letter
+         *
+         * One letter by its id, whole
+         */
+        letter?: string | null;
+    };
+    url: '/api/deployments/{deployment_id}/dead-letters';
+};
+
+export type ListDeadLettersErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListDeadLettersError = ListDeadLettersErrors[keyof ListDeadLettersErrors];
+
+export type ListDeadLettersResponses = {
+    /**
+     * OK
+     */
+    200: Letters;
+};
+
+export type ListDeadLettersResponse = ListDeadLettersResponses[keyof ListDeadLettersResponses];
+
+export type ReplayDeadLettersData = {
+    body: ReplayIn;
+    path: {
+        /**
+         * Deployment Id
+         */
+        deployment_id: string;
+    };
+    query?: never;
+    url: '/api/deployments/{deployment_id}/dead-letters/replay';
+};
+
+export type ReplayDeadLettersErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ReplayDeadLettersError = ReplayDeadLettersErrors[keyof ReplayDeadLettersErrors];
+
+export type ReplayDeadLettersResponses = {
+    /**
+     * OK
+     */
+    200: Replayed;
+};
+
+export type ReplayDeadLettersResponse = ReplayDeadLettersResponses[keyof ReplayDeadLettersResponses];
+
 export type GetDiskData = {
     body?: never;
     path?: never;
@@ -4527,3 +6441,559 @@ export type GetDiskResponses = {
 };
 
 export type GetDiskResponse = GetDiskResponses[keyof GetDiskResponses];
+
+export type GetMetricsData = {
+    body?: never;
+    path: {
+        /**
+         * Deployment Id
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * From
+         *
+         * An hour before `to` where left out
+         */
+        from?: string | null;
+        /**
+         * To
+         *
+         * Now where left out
+         */
+        to?: string | null;
+        /**
+         * Step
+         *
+         * Only this step's counts
+         */
+        step?: string | null;
+    };
+    url: '/api/deployments/{deployment_id}/metrics';
+};
+
+export type GetMetricsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
+
+export type GetMetricsResponses = {
+    /**
+     * OK
+     */
+    200: History;
+};
+
+export type GetMetricsResponse = GetMetricsResponses[keyof GetMetricsResponses];
+
+export type ListMetricsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * From
+         *
+         * An hour before `to` where left out
+         */
+        from?: string | null;
+        /**
+         * To
+         *
+         * Now where left out
+         */
+        to?: string | null;
+    };
+    url: '/api/metrics';
+};
+
+export type ListMetricsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListMetricsError = ListMetricsErrors[keyof ListMetricsErrors];
+
+export type ListMetricsResponses = {
+    /**
+     * OK
+     */
+    200: Sparklines;
+};
+
+export type ListMetricsResponse = ListMetricsResponses[keyof ListMetricsResponses];
+
+export type ListTablesData = {
+    body?: never;
+    path: {
+        /**
+         * Deployment Id
+         */
+        deployment_id: string;
+    };
+    query?: never;
+    url: '/api/deployments/{deployment_id}/state';
+};
+
+export type ListTablesErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListTablesError = ListTablesErrors[keyof ListTablesErrors];
+
+export type ListTablesResponses = {
+    /**
+     * OK
+     */
+    200: Tables;
+};
+
+export type ListTablesResponse = ListTablesResponses[keyof ListTablesResponses];
+
+export type GetStateData = {
+    body?: never;
+    path: {
+        /**
+         * Deployment Id
+         */
+        deployment_id: string;
+        /**
+         * Step
+         */
+        step: string;
+    };
+    query?: {
+        /**
+         * Key
+         *
+         * The plain value of a key of one column, or a JSON object of columns
+         */
+        key?: string | null;
+        /**
+         * Prefix
+         *
+         * How the key, a text, begins
+         */
+        prefix?: string | null;
+        /**
+         * From
+         *
+         * Windows that start from here
+         */
+        from?: string | null;
+        /**
+         * To
+         *
+         * Windows that start before
+         */
+        to?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Live
+         *
+         * With what a real-time segment has written since its last commit
+         */
+        live?: boolean;
+    };
+    url: '/api/deployments/{deployment_id}/state/{step}';
+};
+
+export type GetStateErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetStateError = GetStateErrors[keyof GetStateErrors];
+
+export type GetStateResponses = {
+    /**
+     * OK
+     */
+    200: StateOut;
+};
+
+export type GetStateResponse = GetStateResponses[keyof GetStateResponses];
+
+export type ListAlertsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Page
+         */
+        page?: number;
+        /**
+         * Page Size
+         */
+        page_size?: number;
+        /**
+         * Open
+         *
+         * Only those that last, or only those that are over
+         */
+        open?: boolean | null;
+        /**
+         * Deployment
+         */
+        deployment?: string | null;
+        /**
+         * Pipeline
+         */
+        pipeline?: string | null;
+        /**
+         * Rule
+         */
+        rule?: string | null;
+        /**
+         * Severity
+         */
+        severity?: 'warning' | 'critical' | null;
+        /**
+         * Measure
+         */
+        measure?: 'failed' | 'backing_off' | 'restarts' | 'no_data' | 'lag' | 'lag_seconds' | 'latency_ms' | 'rate_above' | 'rate_below' | 'errors' | 'dropped' | null;
+        /**
+         * From
+         *
+         * That ended later, or last
+         */
+        from?: string | null;
+        /**
+         * To
+         *
+         * That began before
+         */
+        to?: string | null;
+    };
+    url: '/api/alerts';
+};
+
+export type ListAlertsErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListAlertsError = ListAlertsErrors[keyof ListAlertsErrors];
+
+export type ListAlertsResponses = {
+    /**
+     * OK
+     */
+    200: Alerts;
+};
+
+export type ListAlertsResponse = ListAlertsResponses[keyof ListAlertsResponses];
+
+export type AcknowledgeAlertData = {
+    body?: never;
+    path: {
+        /**
+         * Alert Id
+         */
+        alert_id: string;
+    };
+    query?: never;
+    url: '/api/alerts/{alert_id}/acknowledge';
+};
+
+export type AcknowledgeAlertErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type AcknowledgeAlertError = AcknowledgeAlertErrors[keyof AcknowledgeAlertErrors];
+
+export type AcknowledgeAlertResponses = {
+    /**
+     * OK
+     */
+    200: AlertOut;
+};
+
+export type AcknowledgeAlertResponse = AcknowledgeAlertResponses[keyof AcknowledgeAlertResponses];
+
+export type ListAlertRulesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Page
+         */
+        page?: number;
+        /**
+         * Page Size
+         */
+        page_size?: number;
+    };
+    url: '/api/alert-rules';
+};
+
+export type ListAlertRulesErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListAlertRulesError = ListAlertRulesErrors[keyof ListAlertRulesErrors];
+
+export type ListAlertRulesResponses = {
+    /**
+     * OK
+     */
+    200: Rules;
+};
+
+export type ListAlertRulesResponse = ListAlertRulesResponses[keyof ListAlertRulesResponses];
+
+export type CreateAlertRuleData = {
+    body: RuleIn;
+    path?: never;
+    query?: never;
+    url: '/api/alert-rules';
+};
+
+export type CreateAlertRuleErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type CreateAlertRuleError = CreateAlertRuleErrors[keyof CreateAlertRuleErrors];
+
+export type CreateAlertRuleResponses = {
+    /**
+     * Created
+     */
+    201: RuleOut;
+};
+
+export type CreateAlertRuleResponse = CreateAlertRuleResponses[keyof CreateAlertRuleResponses];
+
+export type DeleteAlertRuleData = {
+    body?: never;
+    path: {
+        /**
+         * Rule Id
+         */
+        rule_id: string;
+    };
+    query?: never;
+    url: '/api/alert-rules/{rule_id}';
+};
+
+export type DeleteAlertRuleErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type DeleteAlertRuleError = DeleteAlertRuleErrors[keyof DeleteAlertRuleErrors];
+
+export type DeleteAlertRuleResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeleteAlertRuleResponse = DeleteAlertRuleResponses[keyof DeleteAlertRuleResponses];
+
+export type GetAlertRuleData = {
+    body?: never;
+    path: {
+        /**
+         * Rule Id
+         */
+        rule_id: string;
+    };
+    query?: never;
+    url: '/api/alert-rules/{rule_id}';
+};
+
+export type GetAlertRuleErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type GetAlertRuleError = GetAlertRuleErrors[keyof GetAlertRuleErrors];
+
+export type GetAlertRuleResponses = {
+    /**
+     * OK
+     */
+    200: RuleOut;
+};
+
+export type GetAlertRuleResponse = GetAlertRuleResponses[keyof GetAlertRuleResponses];
+
+export type UpdateAlertRuleData = {
+    body: RuleIn;
+    path: {
+        /**
+         * Rule Id
+         */
+        rule_id: string;
+    };
+    query?: never;
+    url: '/api/alert-rules/{rule_id}';
+};
+
+export type UpdateAlertRuleErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type UpdateAlertRuleError = UpdateAlertRuleErrors[keyof UpdateAlertRuleErrors];
+
+export type UpdateAlertRuleResponses = {
+    /**
+     * OK
+     */
+    200: RuleOut;
+};
+
+export type UpdateAlertRuleResponse = UpdateAlertRuleResponses[keyof UpdateAlertRuleResponses];
+
+export type TestAlertRuleData = {
+    body?: never;
+    path: {
+        /**
+         * Rule Id
+         */
+        rule_id: string;
+    };
+    query?: never;
+    url: '/api/alert-rules/{rule_id}/test';
+};
+
+export type TestAlertRuleErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type TestAlertRuleError = TestAlertRuleErrors[keyof TestAlertRuleErrors];
+
+export type TestAlertRuleResponses = {
+    /**
+     * OK
+     */
+    200: RuleOut;
+};
+
+export type TestAlertRuleResponse = TestAlertRuleResponses[keyof TestAlertRuleResponses];
+
+export type ListSilencesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Page
+         */
+        page?: number;
+        /**
+         * Page Size
+         */
+        page_size?: number;
+    };
+    url: '/api/silences';
+};
+
+export type ListSilencesErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type ListSilencesError = ListSilencesErrors[keyof ListSilencesErrors];
+
+export type ListSilencesResponses = {
+    /**
+     * OK
+     */
+    200: Silences;
+};
+
+export type ListSilencesResponse = ListSilencesResponses[keyof ListSilencesResponses];
+
+export type CreateSilenceData = {
+    body: SilenceIn;
+    path?: never;
+    query?: never;
+    url: '/api/silences';
+};
+
+export type CreateSilenceErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type CreateSilenceError = CreateSilenceErrors[keyof CreateSilenceErrors];
+
+export type CreateSilenceResponses = {
+    /**
+     * Created
+     */
+    201: SilenceOut;
+};
+
+export type CreateSilenceResponse = CreateSilenceResponses[keyof CreateSilenceResponses];
+
+export type EndSilenceData = {
+    body?: never;
+    path: {
+        /**
+         * Silence Id
+         */
+        silence_id: string;
+    };
+    query?: never;
+    url: '/api/silences/{silence_id}';
+};
+
+export type EndSilenceErrors = {
+    /**
+     * Error
+     */
+    default: ErrorOut;
+};
+
+export type EndSilenceError = EndSilenceErrors[keyof EndSilenceErrors];
+
+export type EndSilenceResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type EndSilenceResponse = EndSilenceResponses[keyof EndSilenceResponses];
