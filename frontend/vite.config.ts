@@ -23,6 +23,8 @@ export default defineConfig({
     // Tests that need a page say so in their first line; making one takes longer than most tests.
     environment: "node",
     testTimeout: 30_000,
+    // Loading what a page is made of takes longer than most tests: each process does so once.
+    isolate: false,
     setupFiles: ["src/testSetup.ts"],
     // rjsf's modules import each other without file endings, which Node refuses.
     server: { deps: { inline: [/@rjsf\//] } },
