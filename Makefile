@@ -63,7 +63,7 @@ scenarios: install ## deploy every scenario in both modes, kill each job half wa
 	$(WITH_JAVA) HEADRACE_SCENARIOS=all $(PY) -m pytest tests/runner/test_scenarios.py \
 		tests/runner/test_operators.py tests/runner/test_windows.py \
 		tests/runner/test_standalone.py tests/runner/test_kafka_changes.py \
-		tests/runner/test_full_disk.py tests/runner/test_state.py \
+		tests/runner/test_full_disk.py tests/runner/test_state.py tests/runner/test_host.py \
 		tests/builder/test_true_numbers.py
 
 faults: install ## 20 faults, a minute each where something is stopped, under numbered input

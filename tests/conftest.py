@@ -21,8 +21,9 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "builder.settings"
 os.environ["HEADRACE_HOSTS"] = "localhost,127.0.0.1,testserver"
 # HEADRACE_TEST_DATABASE_URL runs the tests on PostgreSQL, where SQLite is the default.
 os.environ["DATABASE_URL"] = os.environ.get("HEADRACE_TEST_DATABASE_URL", "")
-# What tests start lives for seconds: compiling it well would take longer than running it.
-os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1"
+# What tests start lives for seconds: compiling it well would take longer than running it, and a
+# collector beside the work takes from it.
+os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 for variable in ("HEADRACE_KAFKA", "HEADRACE_SPARK_MASTER", "HEADRACE_HTTPS"):
     os.environ.pop(variable, None)
 

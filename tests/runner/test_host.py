@@ -14,6 +14,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource
 
 from runner import launch
+from tests.runner import scenario
 from tests.runner.scenario import make_topics, read_all, read_headers, wait_until, write
 
 
@@ -71,7 +72,8 @@ def numbers(step, count):
     return [f"all {step} {step}-{i}" for i in range(count)]
 
 
-@pytest.mark.parametrize("mode", ["real_time", "micro_batch"])
+# That micro-batches are exact after a kill is shown by the scenarios, too.
+@pytest.mark.parametrize("mode", ["real_time", pytest.param("micro_batch", marks=scenario.long)])
 def test_a_killed_job_goes_on_with_exact_counts(broker, topic, make_job, mode):
     lines, counts = topic("lines"), f"counts-{uuid.uuid4().hex[:8]}"
     job = make_job(word_count(lines, counts), mode=mode)
