@@ -54,6 +54,13 @@ _FOR_EDITS = (
     # Else Java throws away, for want of room, what it then compiles again.
     "-XX:ReservedCodeCacheSize=240m"
 )
+# Rehearsals, many and long, are worth all the compiling that Java can do, but only of what they do
+# again and again: by Java's own measure it took a quarter of the time of the hundredth, still. And
+# what they leave behind is gone in larger portions.
+FOR_REHEARSALS = (
+    "-XX:Tier4InvocationThreshold=60000 -XX:Tier4MinInvocationThreshold=6000 "
+    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000 -Xmn400m"
+)
 # With two cores and little to collect, a collector beside the work only takes from it.
 _ALWAYS = "-XX:+UseSerialGC"
 _PRELUDE = compile(PRELUDE, "<prelude>", "exec")
@@ -123,6 +130,8 @@ def warm_session(*, compiling: str | None = None, archive: str | None = None) ->
     conf.set("spark.driver.extraJavaOptions", " ".join(options).strip())
     context = SparkContext.getOrCreate(conf)
     SparkContext._jvm = JavaNames.of(SparkContext._jvm)
+    # Hadoop's thousand defaults, which stand in its code, too, would be copied for each state.
+    context._jsc.hadoopConfiguration().clear()
     _session = SparkSession(context)
     _java = SparkContext._gateway.proc if SparkContext._gateway else None
     return _session

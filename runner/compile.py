@@ -357,21 +357,16 @@ class Program:
 
     def _folded(self, segment: Segment) -> Iterator[str]:
         """Each sink's records as a column, null where it gets none; then one query for all."""
-        known = {segment.trunk: replace(self.rows[segment.trunk], folded=True)}
-        counts = []
-        for id_ in between(self.graph, segment.trunk, segment.sinks):
-            config = self.graph.by_id[id_].parsed
-            assert isinstance(config, Foldable)
-            known[id_] = config.fold(self._arriving(id_, known))
-            counts.append((id_, known[id_]))
-        records = {s: self.record(s, self._arriving(s, known)) for s in segment.sinks}
+        known = self.folded(segment)
+        counts = [(id_, rows) for id_, rows in known.items() if id_ != segment.trunk]
+        records = {s: self.record(s, self.arriving(s, known)) for s in segment.sinks}
         headers = any(len(record) > 3 for record in records.values())
         for sent in (s for s in segment.sinks if self.graph.by_id[s].type == "to_topic"):
             # Who receives them asks these steps for their columns.
             for id_ in between(self.graph, segment.trunk, (sent,)):
                 yield from self.statement(self.graph.by_id[id_], observed=False)
         for sink in segment.sinks:
-            rows = self._arriving(sink, known)
+            rows = self.arriving(sink, known)
             if self.graph.by_id[sink].type not in INTERNAL:
                 counts.append((sink, rows))
             record = records[sink]
@@ -393,6 +388,18 @@ class Program:
             f"{bound}(\n{segment.trunk}{observed}\n.select({each}.alias('record'))"
             f".select('record.*'){self._started(segment)}\n)\n"
         )
+
+    def folded(self, segment: Segment) -> dict[str, Rows]:
+        """The rows of a segment's trunk and of the steps behind it, all over the trunk's columns.
+
+        Those steps are Foldable.
+        """
+        known = {segment.trunk: replace(self.rows[segment.trunk], folded=True)}
+        for id_ in between(self.graph, segment.trunk, segment.sinks):
+            config = self.graph.by_id[id_].parsed
+            assert isinstance(config, Foldable)
+            known[id_] = config.fold(self.arriving(id_, known))
+        return known
 
     def _batch(self, segment: Segment) -> Iterator[str]:
         """A function that writes each batch to every sink, over rows that are read once."""
@@ -496,9 +503,10 @@ class Program:
 
     def into(self, sink: str) -> Rows:
         """The rows that arrive at a sink."""
-        return self._arriving(sink, self.rows)
+        return self.arriving(sink, self.rows)
 
-    def _arriving(self, step: str, known: Mapping[str, Rows]) -> Rows:
+    def arriving(self, step: str, known: Mapping[str, Rows]) -> Rows:
+        """The rows that arrive at a step of one input, of all that are known."""
         rows = flowing(self.graph, self.graph.edges_into[step][0], known)
         assert rows is not None
         return rows

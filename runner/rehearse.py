@@ -26,10 +26,10 @@ from runner.compile import PRELUDE, Program
 from runner.graph import Graph, Step
 from runner.plan import Plan, Segment, between, plan
 from runner.problems import InvalidGraph, Problem
-from runner.rows import DELETED
+from runner.rows import DELETED, Rows
 from runner.spark_errors import causes, judge
-from runner.step_type import Source
-from runner.steps.internal_topic import INTERNAL, FromTopic, ToTopic
+from runner.step_type import Foldable, Source
+from runner.steps.internal_topic import INTERNAL, FromTopic, Shown, ToTopic
 from runner.steps.kafka_records import KafkaRecords
 from runner.steps.kafka_sink import KafkaSink
 from runner.steps.kafka_source import KafkaSource
@@ -54,6 +54,7 @@ _PRELUDE = compile(PRELUDE, "<prelude>", "exec")
 _MEMORY_STREAM = "org.apache.spark.sql.execution.streaming.runtime.MemoryStream"
 _ENCODERS = "org.apache.spark.sql.Encoders"
 _LISTS = "scala.jdk.javaapi.CollectionConverters"
+_TOLD = "headrace.Told"
 _FOR_FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",
     # Compiling a plan takes longer than interpreting it.
@@ -394,8 +395,9 @@ class _Running:
             read[id_] = f"given[{id_!r}]"
         self.program = Program("rehearsal", trial.plan, trial.connections, given=read)
         self.between = between(self.graph, segment.trunk, segment.sinks)
-        # The query itself makes what its only sink is given.
-        self.alone = "" if self.between or len(segment.sinks) > 1 else segment.sinks[0]
+        # The query itself then makes what all its sinks are given.
+        self.folds = all(isinstance(self.graph.by_id[i].parsed, Foldable) for i in self.between)
+        self.told = getattr(jvm, _TOLD)()
         for id_ in segment.steps:
             if id_ not in (*self.between, *segment.sinks):
                 self._define(id_, lines)
@@ -416,6 +418,7 @@ class _Running:
             texts = [json.dumps(record) for record in mine]
             self.stream.addData(self.lists.asScala(texts).toSeq())
             self._process()
+            self._take(json.loads(self.told.taken()))
             self._observed()
         return self.sent
 
@@ -450,7 +453,8 @@ class _Running:
         if self._is_made(id_):
             self.space[id_] = _made(lines, id_, self.space[id_])
         if step.type not in INTERNAL and step.type != "lookup_table":
-            told = f"slice(collect_list({self._text(id_, self.space[id_])}), 1, {MOST_ROWS})"
+            text = self._text(id_, self.space[id_].columns, {})
+            told = f"slice(collect_list({text}), 1, {MOST_ROWS})"
             seen = F.expr(told).alias("rows"), F.expr("count(*)").alias("count")
             self.space[id_] = self.space[id_].observe(id_, *seen)
 
@@ -463,112 +467,152 @@ class _Running:
         rows = [r for batch in self.trial.batches for r in batch.get(id_, [])]
         return _as_kafka(_lines(self.trial.spark, rows))
 
-    def _told(self, id_: str, rows: DataFrame) -> Column:
-        return F.expr(self._text(id_, rows))
-
-    def _text(self, id_: str, rows: DataFrame) -> str:
+    def _text(self, id_: str, columns: Iterable[str], bindings: Mapping[str, str]) -> str:
         """A row of a step as JSON: its own columns, key and time, and whether it is a deletion."""
-        known = self.trial.plan.rows[id_]
-        shown = [n for n in rows.columns if not n.startswith("_")]
-        shown += [n for n in ("_key", "_timestamp") if n in rows.columns and n not in known.key]
-        shown += [n for n in (*known.key, DELETED) if n.startswith("_") and n in rows.columns]
+        key = self.trial.plan.rows[id_].key
+        names = list(columns)
+        shown = [n for n in names if not n.startswith("_")]
+        shown += [n for n in ("_key", "_timestamp") if n in names and n not in key]
+        shown += [n for n in (*key, DELETED) if n.startswith("_") and n in names]
         # As one text: each function called from here asks Java anew.
-        columns = ", ".join("`" + n.replace("`", "``") + "`" for n in shown)
-        return f"to_json(struct({columns}), map('ignoreNullFields', 'false'))"
+        quoted = {n: "`" + n.replace("`", "``") + "`" for n in shown}
+        parts = ", ".join(f"{bindings.get(n, quoted[n])} AS {quoted[n]}" for n in shown)
+        return f"to_json(struct({parts}), map('ignoreNullFields', 'false'))"
 
     def _start(self) -> Any:
         rows: DataFrame = self.space[self.segment.trunk]
-        if self.alone:
-            rows = self._at_sink(self.alone, self.space)
-        writer = rows.writeStream.foreachBatch(self._write)
+        if self.folds:
+            rows = rows.select(F.explode(F.array_compact(F.array(*self._folded()))).alias("told"))
+            writer = rows.select("told.*").writeStream
+            writer._jwrite.foreachBatch(self.told)
+        else:
+            writer = rows.writeStream.foreachBatch(self._write)
         if self.by_clock:
             writer = writer.trigger(processingTime="200 milliseconds")
+        # Else Spark looks for it on the stack, for each thing that it makes.
+        for about in ("callSite.short", "callSite.long"):
+            self.trial.spark.sparkContext.setLocalProperty(about, "rehearsal")
         return (
             writer.outputMode("append" if self.segment.appends else "update")
             .option("checkpointLocation", f"scratch:{self.trial.folder / self.segment.id}")
             .start()
         )
 
+    def _folded(self) -> Iterator[Column]:
+        """What each step behind the trunk makes of one of its rows, null where it is not meant."""
+        known = self.program.folded(self.segment)
+        for id_ in self.between:
+            rows = known[id_]
+            text = self._text(id_, rows.names, rows.bindings)
+            yield _where(rows, F.struct(*_told(id_, F.expr(text))))
+        for sink in (s for s in self.segment.sinks if self._is_told(s)):
+            rows = self.program.arriving(sink, known)
+            yield _where(rows, F.struct(*self._at_sink(sink, rows, rows.names)))
+
     def _write(self, batch: DataFrame, number: int) -> None:
         """Take a batch of the trunk's rows on to the sinks."""
         if self.trial.over.is_set():
             return
         try:
-            if self.alone:
-                self._arrived(self.alone, batch)
-                return
             space = {**self.space, self.segment.trunk: _in_memory(batch)}
             for id_ in self.between:
                 self._execute(id_, space)
-                found = [r[0] for r in space[id_].select(self._told(id_, space[id_])).collect()]
-                self.trial.take(id_, self.batch, len(found), found)
-            for sink in self.segment.sinks:
-                self._arrived(sink, self._at_sink(sink, space))
+                text = self._text(id_, space[id_].columns, {})
+                self._take(_collected(space[id_].select(*_told(id_, F.expr(text)))))
+            for sink in (s for s in self.segment.sinks if self._is_told(s)):
+                rows = self.program.into(sink)
+                found: DataFrame = eval(str(rows), space)  # noqa: S307
+                self._take(_collected(found.select(*self._at_sink(sink, rows, found.columns))))
         except Exception as error:
             # Java would tell of it as text only.
             self.trial.error = error
             raise
 
-    def _at_sink(self, sink: str, space: dict[str, Any]) -> DataFrame:
+    def _is_told(self, sink: str) -> bool:
+        """Whether anybody asks for what arrives there: not where the plan shows a step's rows."""
+        return self.graph.by_id[sink].type != Shown.type
+
+    def _at_sink(self, sink: str, rows: Rows, columns: Iterable[str]) -> list[Column]:
         """What arrives at a sink: records for an internal topic, else what is told of each row."""
         config = self.graph.by_id[sink].parsed
-        rows = self.program.into(sink)
-        found: DataFrame = eval(str(rows), space)  # noqa: S307
-        if isinstance(config, ToTopic):
-            record = ", ".join(self.program.record(sink, rows))
-            written: DataFrame = eval(f"rows.select({record})", {"rows": found, "F": F})  # noqa: S307
-            return written
-        about = [F.lit(None), F.lit(None)]
-        if isinstance(config, KafkaSink):
-            # The record's topic and key.
-            about = [eval(part, {"F": F}) for part in config.record(rows)[:2]]  # noqa: S307
-        return found.select(self._told(sink, found), *about)
+        code = self.program.record(sink, rows) if isinstance(config, ToTopic | KafkaSink) else []
+        record = [eval(part, {"F": F}) for part in code]  # noqa: S307
+        if not isinstance(config, ToTopic):
+            return _told(sink, F.expr(self._text(sink, columns, rows.bindings)), *record[:2])
+        topic, key, value, *headers = record
+        if headers:
+            plain = F.transform(
+                headers[0], lambda h: F.struct(h["key"], h["value"].cast("string").alias("value"))
+            )
+            return _told(sink, value, topic, key, F.to_json(plain))
+        return _told(sink, value, topic, key)
 
-    def _arrived(self, sink: str, rows: DataFrame) -> None:
-        config, found = self.graph.by_id[sink].parsed, rows.collect()
-        if isinstance(config, ToTopic):
-            self._send(config, found)
-        elif self.graph.by_id[sink].type not in INTERNAL:
-            texts = []
-            for text, topic, key in found:
-                more = {} if topic is None else {"_topic": topic, "_key": key}
-                texts.append(json.dumps({**json.loads(text), **more}))
-            self.trial.take(sink, self.batch, len(texts), texts)
+    def _take(self, rows: Iterable[list[Any]]) -> None:
+        """Take in what `_told` says."""
+        texts: dict[str, list[str]] = defaultdict(list)
+        for step, text, topic, key, headers in rows:
+            config = self.graph.by_id[step].parsed
+            if isinstance(config, ToTopic):
+                self._send(config, text, topic, key, json.loads(headers or "[]"))
+            elif topic is None:
+                texts[step].append(text)
+            else:
+                texts[step].append(json.dumps({**json.loads(text), "_topic": topic, "_key": key}))
+        for step, those in texts.items():
+            self.trial.take(step, self.batch, len(those), those)
 
-    def _send(self, config: ToTopic, written: list[Any]) -> None:
+    def _send(self, config: ToTopic, value: str, topic: str, key: str, headers: list[Any]) -> None:
         (to,) = (
             s.id
             for s in self.graph.steps
             if isinstance(s.parsed, FromTopic) and s.parsed.came == config.came
         )
         records = self.sent.setdefault(to, [])
-        for row in written:
-            headers = row.asDict().get("headers")
-            records.append(
-                {
-                    "source": to,
-                    "key": row["key"],
-                    "value": row["value"],
-                    "topic": row["topic"],
-                    "partition": 0,
-                    "offset": len(records),
-                    "timestamp": datetime.now(UTC).isoformat(),
-                    "headers": [
-                        {"key": h["key"], "value": bytes(h["value"]).decode()}
-                        for h in headers or []
-                    ],
-                }
-            )
+        records.append(
+            {
+                "source": to,
+                "key": key,
+                "value": value,
+                "topic": topic,
+                "partition": 0,
+                "offset": len(records),
+                "timestamp": datetime.now(UTC).isoformat(),
+                "headers": headers,
+            }
+        )
 
     def _observed(self) -> None:
         """Take in what the batches since the last time have seen of the steps before the trunk."""
-        for progress in self.query.recentProgress:
+        told = getattr(self.trial.spark._jvm, _TOLD)
+        for report in json.loads(told.reports(self.query._jsq, self.seen)):
             # Between batches Spark reports, too, under the number of the one to come.
-            if progress.batchId > self.seen and progress.observedMetrics:
-                self.seen = progress.batchId
-                for name, seen in progress.observedMetrics.items():
+            if seen := report.get("observedMetrics"):
+                self.seen = report["batchId"]
+                for name, of in seen.items():
                     if name in self.graph.by_id:
-                        self.trial.take(name, self.batch, seen["count"], seen["rows"])
+                        self.trial.take(name, self.batch, of["count"], of["rows"])
+
+
+def _told(step: str, text: Column, *record: Column) -> list[Column]:
+    """A row of a step in columns of text; of a record its topic, key and headers, too."""
+    names = ("step", "text", "topic", "key", "headers")
+    parts = [F.lit(step), text, *record]
+    parts += [F.lit(None)] * (len(names) - len(parts))
+    return [part.cast("string").alias(name) for part, name in zip(parts, names, strict=True)]
+
+
+def _where(rows: Rows, told: Column) -> Column:
+    """What is told of folded rows, null for those that are not meant."""
+    if not rows.conditions:
+        return told
+    return F.when(F.expr(" AND ".join(f"({c})" for c in rows.conditions)), told)
+
+
+def _collected(told: DataFrame) -> list[list[Any]]:
+    """Columns of text, with one call of Java's instead of many."""
+    session: Any = told.sparkSession
+    found: list[list[Any]] = json.loads(getattr(session._jvm, _TOLD).rows(told._jdf))
+    return found
 
 
 def _in_memory(rows: DataFrame) -> DataFrame:

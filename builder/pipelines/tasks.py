@@ -26,10 +26,9 @@ def warm(queue: str | None = None) -> None:
     In the worker of a queue it starts as that queue's tasks need it; for those of edits it also
     analyzes the templates, so that the first take no longer than the hundredth.
     """
-    from runner.analyze import practise, warm_session
+    from runner.analyze import FOR_REHEARSALS, practise, warm_session
 
-    # Rehearsals, many and long, are worth all the compiling that Java can do.
-    warm_session(compiling="" if queue == "rehearsal" else None)
+    warm_session(compiling=FOR_REHEARSALS if queue == "rehearsal" else None)
     if queue == "spark":
         practise([read_graph(template["graph"]) for template in templates().values()])
     is_warm.set()
