@@ -28,7 +28,8 @@ install: ## install what is missing, for work on Headrace too
 	@$(PYTHON) -m builder.local.install --dev
 
 test: install ## every test: Python, frontend, browser
-	$(WITH_JAVA) $(PY) -m pytest -n 2 --dist loadfile tests/runner tests/builder tests/local
+	$(WITH_JAVA) $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+		tests/runner tests/builder tests/local
 	$(WITH_NODE) npm --prefix frontend test
 	$(WITH_JAVA) $(WITH_BROWSER) $(PY) -m pytest tests/e2e tests/faults
 

@@ -27,11 +27,30 @@ os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 for variable in ("HEADRACE_KAFKA", "HEADRACE_SPARK_MASTER", "HEADRACE_HTTPS"):
     os.environ.pop(variable, None)
 
+# Two processes share the tests file by file: what takes longest begins first, lest one of them
+# be left alone with it at the end.
+LONGEST = (
+    "runner/test_scenarios.py",
+    "runner/test_host.py",
+    "local/test_up.py",
+    "builder/test_worker.py",
+    "runner/test_replace.py",
+    "builder/test_redis_away.py",
+)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         # Each process of a parallel run reads the settings of its own folder, as this one did.
         del os.environ["DJANGO_SETTINGS_MODULE"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def turn(item: pytest.Item) -> int:
+        file = "/".join(item.path.parts[-2:])
+        return LONGEST.index(file) if file in LONGEST else len(LONGEST)
+
+    items.sort(key=turn)
 
 
 @pytest.fixture(scope="session")
