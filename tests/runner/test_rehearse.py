@@ -59,6 +59,12 @@ def python(code):
 
 
 HALF = {"columns": [{"name": "x", "expression": "1 / n"}]}
+FORKING = """
+class Own:
+    def on_row(self, key, row, store, timers):
+        import multiprocessing
+        multiprocessing.get_context("fork").Process(target=print).start()
+"""
 FAILING = [
     (
         chain(("half", "select", {"columns": [{"name": "x", "expression": "1 / n"}]})),
@@ -70,6 +76,18 @@ FAILING = [
     (python("def f(row):\n    return {'a': row['none']}"), "own", "KeyError: 'none'"),
     (python("def f(row):\n    return {'a': {}}"), "own", "another type"),
     (python("def f(row):\n    while True: pass"), "own", "longer than 2 seconds"),
+    (python("def f(row):\n    import os\n    os.fork()\n    return {}"), "own", "may not fork"),
+    (
+        chain(
+            (
+                "own",
+                "python_processor",
+                {"code": FORKING, "key": ["a"], "columns": [{"name": "a", "type": "string"}]},
+            )
+        ),
+        "own",
+        "would write rows, too",
+    ),
 ]
 
 

@@ -39,6 +39,7 @@ CONNECTIONS = {
 
 def call_for_each(make, place, schema, seconds=10):
     """For `mapInArrow`: a Python step's function, called for each row, for so long at most."""
+    import os
     import signal
 
     import pyarrow
@@ -70,7 +71,11 @@ def call_for_each(make, place, schema, seconds=10):
         def too_long(number, frame):
             raise TimeoutError(f"It took longer than {seconds} seconds for one row.")
 
+        def fork():
+            raise OSError("It may not fork: its copy would write rows, too.")
+
         signal.signal(signal.SIGALRM, too_long)
+        os.fork = os.forkpty = fork
         function = make()
         for batch in batches:
             rows = []
