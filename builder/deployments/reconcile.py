@@ -30,7 +30,8 @@ STANDING_BY = 60.0
 SILENT = 60.0
 STALLED = 300.0
 NOT_MOVING = f"Rows wait, and none was taken for {STALLED / 60:.0f} minutes."
-HEALTHY = timedelta(minutes=10)
+# A run that stood this long failed by itself, not because of what the one before failed of.
+HEALTHY = timedelta(minutes=2)
 MISSING_TOPIC = timedelta(seconds=3)
 AWAY = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(minutes=10)

@@ -419,7 +419,7 @@ def _memory(pids: list[int]) -> int:
 
 def _spread(values: list[float]) -> Json:
     assert values, "nothing was seen"
-    cuts = statistics.quantiles(values, n=100)
+    cuts = statistics.quantiles(values, n=100, method="inclusive")
     return {
         "seen": len(values),
         "p50": round(cuts[49]),
