@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from runner import sql
@@ -117,8 +118,6 @@ def _whole(value: Any, bits: int) -> str:
 
 
 def _decimal(value: Any) -> str:
-    from decimal import Decimal, InvalidOperation
-
     try:
         return str(Decimal(str(value)))
     except InvalidOperation:

@@ -374,10 +374,12 @@ class Program:
                 record.append(_NO_HEADERS)
             struct = f"F.struct({', '.join(record)})"
             yield _comment(self.graph.by_id[sink])
-            yield _bound(sink, f"F.when({_all(rows)}, {struct})" if rows.conditions else struct)
+            yield _bound(
+                sink, f"F.when(F.expr({rows.condition!r}), {struct})" if rows.condition else struct
+            )
         observed = "".join(
-            f"\n.observe({id_!r}, F.count_if({_all(rows)}).alias('rows'))"
-            if rows.conditions
+            f"\n.observe({id_!r}, F.count_if(F.expr({rows.condition!r})).alias('rows'))"
+            if rows.condition
             else _observed(id_)
             for id_, rows in counts
         )
@@ -548,13 +550,6 @@ def _bound(name: str, code: str) -> str:
 
 def _observed(step: str) -> str:
     return f"\n.observe({step!r}, F.count('*').alias('rows'))"
-
-
-def _all(rows: Rows) -> str:
-    conditions = rows.conditions
-    if len(conditions) > 1:
-        conditions = tuple(f"({condition})" for condition in conditions)
-    return f"F.expr({' AND '.join(conditions)!r})"
 
 
 def _count(step: str, rows: str) -> str:

@@ -536,9 +536,12 @@ class _Running:
         """What arrives at a sink: records for an internal topic, else what is told of each row."""
         config = self.graph.by_id[sink].parsed
         code = self.program.record(sink, rows) if isinstance(config, ToTopic | KafkaSink) else []
+        if isinstance(config, KafkaSink):
+            # The record's topic and key; what its value is made of is told anyway.
+            code = code[:2]
         record = [eval(part, {"F": F}) for part in code]  # noqa: S307
         if not isinstance(config, ToTopic):
-            return _told(sink, F.expr(self._text(sink, columns, rows.bindings)), *record[:2])
+            return _told(sink, F.expr(self._text(sink, columns, rows.bindings)), *record)
         topic, key, value, *headers = record
         if headers:
             plain = F.transform(
@@ -549,37 +552,42 @@ class _Running:
 
     def _take(self, rows: Iterable[list[Any]]) -> None:
         """Take in what `_told` says."""
-        texts: dict[str, list[str]] = defaultdict(list)
-        for step, text, topic, key, headers in rows:
+        told: dict[str, list[list[Any]]] = defaultdict(list)
+        for step, *parts in rows:
+            told[step].append(parts)
+        for step, those in told.items():
             config = self.graph.by_id[step].parsed
             if isinstance(config, ToTopic):
-                self._send(config, text, topic, key, json.loads(headers or "[]"))
-            elif topic is None:
-                texts[step].append(text)
+                self._send(config, those)
             else:
-                texts[step].append(json.dumps({**json.loads(text), "_topic": topic, "_key": key}))
-        for step, those in texts.items():
-            self.trial.take(step, self.batch, len(those), those)
+                texts = [
+                    text
+                    if topic is None
+                    else json.dumps({**json.loads(text), "_topic": topic, "_key": key})
+                    for text, topic, key, _ in those
+                ]
+                self.trial.take(step, self.batch, len(texts), texts)
 
-    def _send(self, config: ToTopic, value: str, topic: str, key: str, headers: list[Any]) -> None:
+    def _send(self, config: ToTopic, written: list[list[Any]]) -> None:
         (to,) = (
             s.id
             for s in self.graph.steps
             if isinstance(s.parsed, FromTopic) and s.parsed.came == config.came
         )
         records = self.sent.setdefault(to, [])
-        records.append(
-            {
-                "source": to,
-                "key": key,
-                "value": value,
-                "topic": topic,
-                "partition": 0,
-                "offset": len(records),
-                "timestamp": datetime.now(UTC).isoformat(),
-                "headers": headers,
-            }
-        )
+        for value, topic, key, headers in written:
+            records.append(
+                {
+                    "source": to,
+                    "key": key,
+                    "value": value,
+                    "topic": topic,
+                    "partition": 0,
+                    "offset": len(records),
+                    "timestamp": datetime.now(UTC).isoformat(),
+                    "headers": json.loads(headers or "[]"),
+                }
+            )
 
     def _observed(self) -> None:
         """Take in what the batches since the last time have seen of the steps before the trunk."""
@@ -603,9 +611,7 @@ def _told(step: str, text: Column, *record: Column) -> list[Column]:
 
 def _where(rows: Rows, told: Column) -> Column:
     """What is told of folded rows, null for those that are not meant."""
-    if not rows.conditions:
-        return told
-    return F.when(F.expr(" AND ".join(f"({c})" for c in rows.conditions)), told)
+    return F.when(F.expr(rows.condition), told) if rows.condition else told
 
 
 def _collected(told: DataFrame) -> list[list[Any]]:

@@ -117,6 +117,13 @@ class Rows:
             rows = replace(rows, lane=(*self.lane, name))
         return rows, f"F.xxhash64({', '.join(parts)}).alias({name!r})"
 
+    @property
+    def condition(self) -> str:
+        """All conditions as one, in SQL; empty where every row is meant."""
+        if len(self.conditions) > 1:
+            return " AND ".join(f"({condition})" for condition in self.conditions)
+        return "".join(self.conditions)
+
     def expression(self, text: str) -> str:
         """A user's expression over these rows, as SQL over the DataFrame's columns."""
         return sql.regenerate(text, self.bindings)
