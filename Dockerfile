@@ -41,4 +41,4 @@ RUN useradd --uid 1000 --create-home headrace \
 USER headrace
 VOLUME /var/lib/headrace
 EXPOSE 8000
-CMD ["uvicorn", "builder.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--lifespan", "off"]
+CMD ["uvicorn", "builder.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--lifespan", "off", "--ws-per-message-deflate", "false"]

@@ -165,6 +165,8 @@ class Up:
     def _uvicorn(self) -> list[str | Path]:
         command = [sys.executable, "-m", "uvicorn", "builder.asgi:application"]
         command += ["--host", self.host, "--port", str(self.port), "--lifespan", "off"]
+        # The same few numbers would be compressed for each browser anew.
+        command += ["--ws-per-message-deflate", "false"]
         # An open websocket must not hold up the end.
         return [*command, "--no-access-log", "--timeout-graceful-shutdown", "2"]
 

@@ -49,7 +49,7 @@ def follow_run(run: Run) -> None:
             locked.save()
             deployment.save()
             tell(deployment, told)
-        run.refresh_from_db()
+        run.events_offset = locked.events_offset
 
 
 def quiet(deployment: Deployment, at: datetime) -> None:
@@ -259,4 +259,6 @@ def _take_problem(deployment: Deployment, event: Json) -> None:
 def live_runs() -> list[Run]:
     """The runs that may process rows now, as far as we know."""
     live = Run.objects.filter(ended_at=None, standby=False)
-    return list(live.select_related("deployment"))
+    # Asked for each second, and nothing of these.
+    large = ("graph", "script", "segments", "metrics", "samples")
+    return list(live.select_related("deployment").defer(*(f"deployment__{n}" for n in large)))

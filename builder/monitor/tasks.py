@@ -12,6 +12,7 @@ from typing import Any
 
 from celery import Task, shared_task
 from django.conf import settings
+from kombu.exceptions import OperationalError
 
 from builder.deployments.models import Deployment, Run
 from builder.deployments.process import is_alive, said
@@ -20,60 +21,82 @@ from builder.monitor.blocks import roll_up as make_blocks
 from builder.monitor.follow import follow_run, live_runs
 from builder.monitor.retention import clean
 from builder.monitor.state import answer, too_long
+from builder.send import line_kept
 
 log = logging.getLogger(__name__)
 
-# Beat has it follow once a second; who waits for a number waits for the next look.
-TICK_SECONDS = 0.95
+# Whoever stops a worker waits for the end of its turn.
+TURN_SECONDS = 3.0
+# How soon a run that begins is followed, and one that ended is seen to.
+TICK_SECONDS = 1.0
+# Who waits for a number waits for the next look.
 LOOK_SECONDS = 0.04
 
 
 @shared_task
 def follow_all() -> None:
-    """Take in what live runs say as they say it, until the next tick; see to the dead ones."""
-    until = time.monotonic() + TICK_SECONDS
-    with _alone(until) as alone:
-        if alone:
-            _follow(until)
+    """Take in what live runs say as they say it, for a turn, and pass it on while any lives.
+
+    Beat only has somebody begin: were each turn to begin with a tick of beat's, what is said just
+    before one would wait for it.
+    """
+    until = time.monotonic() + TURN_SECONDS
+    with _alone() as alone:
+        if not alone:
+            return
+        with line_kept():
+            while runs := live_runs():
+                _see_to_the_dead(runs)
+                _follow(runs, min(until, time.monotonic() + TICK_SECONDS))
+                if time.monotonic() >= until:
+                    break
+    if runs:
+        _pass_on()
 
 
-def _follow(until: float) -> None:
-    runs = live_runs()
+def _see_to_the_dead(runs: list[Run]) -> None:
     for run in runs:
         if run.pid is not None and not is_alive(run):
             reconcile.apply_async((str(run.deployment_id),), expires=30)
+
+
+def _follow(runs: list[Run], until: float) -> None:
+    """Take in what these runs say, until a moment of the machine's monotonic clock."""
     seen: dict[Run, object] = {}
-    while runs:
+    while True:
         for run in runs:
             now = said(run)
             if run not in seen or seen[run] != now:
                 follow_run(run)
                 seen[run] = now
-        if time.monotonic() + LOOK_SECONDS > until:
+        left = until - time.monotonic()
+        if left <= 0:
             return
-        time.sleep(LOOK_SECONDS)
+        time.sleep(min(LOOK_SECONDS, left))
+
+
+def _pass_on() -> None:
+    try:
+        follow_all.apply_async(retry=False, expires=TURN_SECONDS)
+    except OperationalError as error:
+        log.warning("The next turn of following waits for beat, because Redis is away: %s", error)
 
 
 @contextmanager
-def _alone(until: float) -> Iterator[bool]:
-    """Wait until nobody else follows on this machine: two would only wait for each other's writes.
+def _alone() -> Iterator[bool]:
+    """Answer whether nobody else follows on this machine, and see that nobody does meanwhile.
 
-    Answers whether that was so before the next tick.
+    Two would only wait for each other's writes.
     """
     folder: Path = settings.HEADRACE_DATA
     with (folder / "follow.lock").open("w") as file:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() + LOOK_SECONDS > until:
-                    yield False
-                    return
-                time.sleep(LOOK_SECONDS)
-            else:
-                # It goes with the file.
-                yield True
-                return
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            # It goes with the file.
+            yield True
 
 
 @shared_task

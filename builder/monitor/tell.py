@@ -56,17 +56,15 @@ def tell(deployment: Deployment, events: list[Json]) -> None:
     now = datetime.now(UTC).isoformat()
     messages: list[tuple[str, Json]] = []
     numbers = _numbers(Deployment.objects.filter(pk=deployment.pk), "seq", len(events))
+    deployment.seq = numbers[-1]
     for seq, event in zip(numbers, events, strict=True):
         event = {"at": now, **event}
         messages.append((deployment_group(deployment.pk), _message(seq, event)))
     listed = [event for event in events if event["type"] in _LISTED]
     if listed:
-        Sequence.objects.get_or_create(name=LIST)
-        numbers = _numbers(Sequence.objects.filter(name=LIST), "value", len(listed))
-        for seq, event in zip(numbers, listed, strict=True):
+        for seq, event in zip(_numbers_of_list(len(listed)), listed, strict=True):
             event = {"at": now, **event, "deployment": str(deployment.pk)}
             messages.append((LIST, _message(seq, event)))
-    deployment.refresh_from_db(fields=["seq"])
     transaction.on_commit(lambda: _send(deployment.pk, events, messages))
 
 
@@ -88,6 +86,15 @@ def _numbers(row: Any, field: str, count: int) -> range:
     row.update(**{field: F(field) + count})
     last = row.values_list(field, flat=True).get()
     return range(last - count + 1, last + 1)
+
+
+def _numbers_of_list(count: int) -> range:
+    row = Sequence.objects.filter(name=LIST)
+    try:
+        return _numbers(row, "value", count)
+    except Sequence.DoesNotExist:
+        Sequence.objects.get_or_create(name=LIST)
+        return _numbers(row, "value", count)
 
 
 def _message(seq: int, event: Json) -> Json:
