@@ -37,6 +37,13 @@ _SESSION = {
     "spark.app.name": "headrace-analyze",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # Nobody looks at Spark's own pages, for which it would keep what it did of a thousand batches.
+    "spark.ui.retainedJobs": "1",
+    "spark.ui.retainedStages": "1",
+    "spark.ui.retainedTasks": "1",
+    "spark.sql.ui.retainedExecutions": "1",
+    "spark.sql.streaming.ui.enabled": "false",
+    "spark.ui.liveUpdate.period": "-1",
     "spark.driver.host": "127.0.0.1",
     # A mistake in a draft is no event of this process.
     "spark.log.level": "FATAL",

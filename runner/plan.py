@@ -292,10 +292,14 @@ def _shape(graph: Graph, sinks: tuple[str, ...], trunk: str, connection: str | N
         or (isinstance(c, KafkaSink | ToTopic) and c.connection == connection)
         for c in configs
     )
-    foldable = all(
-        isinstance(graph.by_id[s].parsed, Foldable) for s in between(graph, trunk, sinks)
-    )
+    foldable = can_fold(graph, between(graph, trunk, sinks))
     return "folded" if one_cluster and foldable else "batch"
+
+
+def can_fold(graph: Graph, steps: tuple[str, ...]) -> bool:
+    """Whether these steps can be folded into one query."""
+    configs = (graph.by_id[id_].parsed for id_ in steps)
+    return all(isinstance(config, Foldable) and config.folds() for config in configs)
 
 
 def between(graph: Graph, trunk: str, sinks: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -24,11 +24,11 @@ from runner.analyze import warm_session
 from runner.check import Connections, check
 from runner.compile import PRELUDE, Program
 from runner.graph import Graph, Step
-from runner.plan import Plan, Segment, between, plan
+from runner.plan import Plan, Segment, between, can_fold, plan
 from runner.problems import InvalidGraph, Problem
 from runner.rows import DELETED, Rows
 from runner.spark_errors import causes, judge
-from runner.step_type import Foldable, Source
+from runner.step_type import Source
 from runner.steps.internal_topic import INTERNAL, FromTopic, Shown, ToTopic
 from runner.steps.kafka_records import KafkaRecords
 from runner.steps.kafka_sink import KafkaSink
@@ -42,17 +42,13 @@ Given = Mapping[str, Iterable[Row]]
 # How many rows of a step come back; all of them are counted.
 MOST_ROWS = 1_000
 MOST_GIVEN = 10_000
-
-# Kafka's columns, as its source has them, in the JSON that stands in for a record.
-_RECORD = (
-    "source string, key string, value string, topic string, partition int, offset bigint, "
-    "timestamp timestamp, headers array<struct<key:string,value:string>>"
-)
+# Characters of all that is bound to names, where steps are folded into one query.
+MOST_FOLDED = 20_000
 
 _PRELUDE = compile(PRELUDE, "<prelude>", "exec")
 # By its whole name a class of Java's is found at once; else each part of it is tried as one.
 _MEMORY_STREAM = "org.apache.spark.sql.execution.streaming.runtime.MemoryStream"
-_ENCODERS = "org.apache.spark.sql.Encoders"
+_GIVEN = "headrace.Given"
 _LISTS = "scala.jdk.javaapi.CollectionConverters"
 _TOLD = "headrace.Told"
 _FOR_FEW_ROWS = {
@@ -324,8 +320,8 @@ class _Trial:
                 continue
             came = [(n, row) for n, batch in enumerate(self.batches) for row in batch.get(id_, [])]
             batch_of = {row["offset"]: n for n, row in came}
-            lines = _lines(self.spark, [row for _, row in came])
-            space = {"spark": self.spark, "F": F, "given": _as_kafka(lines)}
+            records = _at_rest(self.spark, [row for _, row in came])
+            space = {"spark": self.spark, "F": F, "given": _of(id_, records)}
             code = config.emit_records(None, fetch_at_once=False, headers=False, read="given")
             letters = config.emit_dead_letters(id_, code.strip(), "")
             found: DataFrame = eval(dedent(f"(\n{letters.strip()}\n)"), space)  # noqa: S307
@@ -355,7 +351,6 @@ class _Running:
 
     def __init__(self, trial: _Trial, segment: Segment) -> None:
         self.trial = trial
-        self.segment = segment
         self.graph = trial.graph
         self.batch = 0
         self.sent: dict[str, list[Row]] = {}
@@ -370,11 +365,11 @@ class _Running:
         jvm: Any = spark._jvm
         self.lists = getattr(jvm, _LISTS)
         streams = getattr(jvm, _MEMORY_STREAM)
-        encoder = getattr(jvm, _ENCODERS).STRING()
+        self.records = getattr(jvm, _GIVEN)
         # One stream for all sources: what is added to it at once is one batch.
-        self.stream = streams.apply(spark._jsparkSession, encoder)
+        self.stream = streams.apply(spark._jsparkSession, self.records.encoder())
         # In one partition, so that nothing need be shuffled.
-        lines = DataFrame(self.stream.toDF().coalesce(1), spark).withColumnRenamed("value", "line")
+        records = DataFrame(self.stream.toDF().coalesce(1), spark)
         # Who reads an internal topic asks the step whose rows they are for their columns.
         self.space: dict[str, Any] = {**trial.known, "spark": spark, "F": F}
         self.space["CONNECTIONS"] = _Anything()
@@ -389,18 +384,19 @@ class _Running:
             if isinstance(config, LookupTable):
                 self.space["given"][id_] = self._whole(id_)
             elif isinstance(config, KafkaRecords | FromTopic):
-                self.space["given"][id_] = _as_kafka(lines, id_)
+                self.space["given"][id_] = _of(id_, records)
             else:
                 continue
             read[id_] = f"given[{id_!r}]"
         self.program = Program("rehearsal", trial.plan, trial.connections, given=read)
-        self.between = between(self.graph, segment.trunk, segment.sinks)
         # The query itself then makes what all its sinks are given.
-        self.folds = all(isinstance(self.graph.by_id[i].parsed, Foldable) for i in self.between)
+        self.folds = self._can_fold(segment)
+        self.segment = segment = self._from_further_up(segment)
+        self.between = between(self.graph, segment.trunk, segment.sinks)
         self.told = getattr(jvm, _TOLD)()
         for id_ in segment.steps:
             if id_ not in (*self.between, *segment.sinks):
-                self._define(id_, lines)
+                self._define(id_, records)
         for id_ in self.between:
             self._execute(id_, self.space)
         trial.known |= {id_: self.space[id_] for id_ in segment.steps if id_ in self.space}
@@ -415,8 +411,8 @@ class _Running:
         mine = [r for r in mine if self.graph.by_id[r["source"]].type != "lookup_table"]
         self.batch, self.sent = batch, {}
         if mine:
-            texts = [json.dumps(record) for record in mine]
-            self.stream.addData(self.lists.asScala(texts).toSeq())
+            come = self.records.records(json.dumps(mine))
+            self.stream.addData(self.lists.asScala(come).toSeq())
             self._process()
             self._take(json.loads(self.told.taken()))
             self._observed()
@@ -447,16 +443,48 @@ class _Running:
         # The compiler wrote it: what people type stands in it only as quoted text.
         exec(compile(self.code[id_], f"<{id_}>", "exec"), space)  # noqa: S102
 
-    def _define(self, id_: str, lines: DataFrame) -> None:
+    def _from_further_up(self, segment: Segment) -> Segment:
+        """The segment with a trunk as far up as all behind it can be folded.
+
+        To observe a step costs each batch a pass over the plan, and a closure to send.
+        """
+        while self.folds:
+            into = self.graph.edges_into.get(segment.trunk, ())
+            if len(into) != 1 or into[0].from_ not in segment.steps:
+                break
+            further = replace(segment, trunk=into[0].from_)
+            if not self._can_fold(further):
+                break
+            segment = further
+        return segment
+
+    def _can_fold(self, segment: Segment) -> bool:
+        """Whether all behind a segment's trunk can be said over the trunk's columns, and briefly:
+        what is bound to a name is written out wherever that stands."""
+        behind = between(self.graph, segment.trunk, segment.sinks)
+        if not can_fold(self.graph, behind):
+            return False
+        texts = (
+            t for rows in self.program.folded(segment).values() for t in rows.bindings.values()
+        )
+        return sum(map(len, texts)) <= MOST_FOLDED
+
+    def _define(self, id_: str, records: DataFrame) -> None:
         step = self.graph.by_id[id_]
         self._execute(id_, self.space)
         if self._is_made(id_):
-            self.space[id_] = _made(lines, id_, self.space[id_])
-        if step.type not in INTERNAL and step.type != "lookup_table":
+            self.space[id_] = _made(records, id_, self.space[id_])
+        if self.folds and id_ == self.segment.trunk:
+            return
+        if self._is_shown(step):
             text = self._text(id_, self.space[id_].columns, {})
             told = f"slice(collect_list({text}), 1, {MOST_ROWS})"
             seen = F.expr(told).alias("rows"), F.expr("count(*)").alias("count")
             self.space[id_] = self.space[id_].observe(id_, *seen)
+
+    def _is_shown(self, step: Step) -> bool:
+        """Whether the rows of a step before the sinks are told."""
+        return step.type not in INTERNAL and step.type != "lookup_table"
 
     def _is_made(self, id_: str) -> bool:
         """Whether a source's rows are made by itself, not read from a topic."""
@@ -465,7 +493,7 @@ class _Running:
 
     def _whole(self, id_: str) -> DataFrame:
         rows = [r for batch in self.trial.batches for r in batch.get(id_, [])]
-        return _as_kafka(_lines(self.trial.spark, rows))
+        return _of(id_, _at_rest(self.trial.spark, rows))
 
     def _text(self, id_: str, columns: Iterable[str], bindings: Mapping[str, str]) -> str:
         """A row of a step as JSON: its own columns, key and time, and whether it is a deletion."""
@@ -499,11 +527,14 @@ class _Running:
         )
 
     def _folded(self) -> Iterator[Column]:
-        """What each step behind the trunk makes of one of its rows, null where it is not meant."""
+        """The trunk's row, and what each step behind it makes of it; null where it is not meant."""
         known = self.program.folded(self.segment)
-        for id_ in self.between:
+        for id_ in (self.segment.trunk, *self.between):
+            if not self._is_shown(self.graph.by_id[id_]):
+                continue
             rows = known[id_]
-            text = self._text(id_, rows.names, rows.bindings)
+            names = self.space[id_].columns if id_ == self.segment.trunk else rows.names
+            text = self._text(id_, names, rows.bindings)
             yield _where(rows, F.struct(*_told(id_, F.expr(text))))
         for sink in (s for s in self.segment.sinks if self._is_told(s)):
             rows = self.program.arriving(sink, known)
@@ -635,38 +666,26 @@ class _Anything(dict[str, Any]):
         return {}
 
 
-def _lines(spark: SparkSession, records: list[Row]) -> DataFrame:
-    """Records as lines of JSON, made without a Python process."""
+def _at_rest(spark: SparkSession, records: list[Row]) -> DataFrame:
+    """Records that are all there at once."""
     jvm: Any = spark._jvm
-    texts = [json.dumps(record) for record in records]
-    encoder = getattr(jvm, _ENCODERS).STRING()
-    lines = DataFrame(spark._jsparkSession.createDataset(texts, encoder).toDF(), spark)
-    return lines.withColumnRenamed("value", "line")
+    given = getattr(jvm, _GIVEN)
+    rows = given.records(json.dumps(records))
+    return DataFrame(spark._jsparkSession.createDataset(rows, given.encoder()).toDF(), spark)
 
 
-def _as_kafka(lines: DataFrame, source: str | None = None) -> DataFrame:
-    records = lines.selectExpr(f"from_json(line, '{_RECORD}') AS record")
-    if source is not None:
-        records = records.where(f"record.source = '{source}'")
-    return records.selectExpr(
-        "CAST(record.key AS binary) AS key",
-        "CAST(record.value AS binary) AS value",
-        "record.topic",
-        "record.partition",
-        "record.offset",
-        "record.timestamp",
-        "CAST(record.headers AS array<struct<key:string,value:binary>>) AS headers",
-    )
+def _of(source: str, records: DataFrame) -> DataFrame:
+    """The records for one source, as Kafka would have them."""
+    return records.where(F.col("source") == source).drop("source")
 
 
-def _made(lines: DataFrame, source: str, like: DataFrame) -> DataFrame:
+def _made(records: DataFrame, source: str, like: DataFrame) -> DataFrame:
     """Given rows in place of those that a source would make."""
-    records = lines.select(F.from_json("line", _RECORD).alias("record"))
-    row = F.from_json("record.value", like.schema).alias("row")
+    row = F.from_json(F.col("value").cast("string"), like.schema).alias("row")
     return (
-        records.where(F.col("record.source") == source)
-        .select("record.*", row)
-        .select("row.*", F.col("timestamp").alias("at"), F.col("offset").alias("number"))
+        records.where(F.col("source") == source)
+        .select(row, F.col("timestamp").alias("at"), F.col("offset").alias("number"))
+        .select("row.*", "at", "number")
         .withColumns({"_timestamp": F.col("at"), "_offset": F.col("number")})
         .drop("at", "number")
     )

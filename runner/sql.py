@@ -20,6 +20,8 @@ MAX_DEPTH = 50
 MAX_NODES = 2000
 # array_repeat(1, 2e8) ends a JVM of 700 MB.
 MAX_REPEATS = 10_000
+# Calls that give another value each time.
+_CHANCE = re.compile(r"\b(rand|randn|random|randstr|shuffle|uniform|uuid)\s*\(", re.IGNORECASE)
 # Functions whose first of three arguments may be a unit, which is written like a column.
 _WITH_UNIT = {"dateadd", "date_add", "datediff", "date_diff", "timestampadd", "timestampdiff"}
 
@@ -227,6 +229,11 @@ def _regenerated(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+def mentions_chance(text: str) -> bool:
+    """Whether a text may call a function that gives another value each time; never falsely not."""
+    return _CHANCE.search(text) is not None
+
+
 def columns_of(text: str) -> frozenset[str]:
     """The names of the columns an expression reads (of `a.b`, a)."""
     return frozenset(column.parts[0].name for column in _columns(read(text)))

@@ -149,6 +149,11 @@ class Foldable(StepType):
         """These rows behind this step, without a DataFrame of their own."""
         raise NotImplementedError
 
+    def folds(self) -> bool:
+        """Whether that means the same: what is computed by chance would come out another way
+        wherever it is written out."""
+        return not sql.mentions_chance(self.model_dump_json())
+
 
 def state_operator(name: str, *inputs: Rows, **options: Any) -> str:
     """The source of a call of one of the state operators in `runner/operators/`."""

@@ -46,9 +46,7 @@ def test_many_messages_go_over_one_line(redis_server: str) -> None:
     assert heard(channel, 21) == list(range(21))
 
 
-def test_a_redis_that_is_away_is_no_error(
-    settings: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_redis_that_is_away_is_no_error(settings: Any, caplog: pytest.LogCaptureFixture) -> None:
     layers = settings.CHANNEL_LAYERS["default"]
     config = {**layers["CONFIG"], "hosts": [{"address": "redis://127.0.0.1:9"}]}
     # Channels makes its layers anew where these settings change.

@@ -78,3 +78,15 @@ def test_the_plan_reads_as_text():
     text = planned("product-views").as_text("shop")
     assert "segment out: real-time." in text
     assert "views → known → per_product → out" in text
+
+
+def test_what_comes_by_chance_is_computed_once_for_all_sinks():
+    """Folded, it would be written out for each sink, and come out another way."""
+    graph = drawn("branch")
+    (fork,) = (step for step in graph["steps"] if step["type"] == "branch")
+    lot = {"columns": [{"name": "lot", "expression": "uuid()"}]}
+    graph["steps"].append({"id": "lots", "type": "select", "config": lot})
+    way = next(edge for edge in graph["edges"] if edge["from"] == fork["id"])
+    graph["edges"].append({"from": "lots", "to": way["to"]})
+    way["to"] = "lots"
+    assert [segment.shape for segment in plan_of(graph).segments] == ["batch"]

@@ -58,6 +58,29 @@ def python(code):
     )
 
 
+def test_what_came_by_chance_stays_what_it_was():
+    drawn_by_lot = {"columns": [{"name": "lot", "expression": "uuid()"}]}
+    graph = chain(
+        ("lots", "select", drawn_by_lot),
+        ("kept", "filter", {"condition": "lot IS NOT NULL"}),
+        ("again", "select", {"columns": [{"name": "same", "expression": "lot"}]}),
+    )
+    done = rehearse(graph, {"rows": [{"a": "x", "n": n} for n in range(5)]}, CONNECTIONS)
+    lots = {row["lot"] for row in done.steps["lots"]["rows"]}
+    assert len(lots) == 5
+    assert {row["lot"] for row in done.steps["kept"]["rows"]} == lots
+    assert {row["same"] for row in done.steps["again"]["rows"]} == lots
+
+
+def test_columns_that_are_written_out_again_and_again_come_back():
+    twice = {"columns": [{"name": "a", "expression": "concat(a, a)"}]}
+    graph = chain(*((f"s{i}", "select", twice) for i in range(12)))
+    done = rehearse(graph, {"rows": [{"a": "x", "n": 1}]}, CONNECTIONS)
+    (row,) = done.steps["out"]["rows"]
+    assert row["a"] == "x" * 2**12
+    assert all(done.steps[f"s{i}"]["count"] == 1 for i in range(12))
+
+
 HALF = {"columns": [{"name": "x", "expression": "1 / n"}]}
 FORKING = """
 class Own:
