@@ -510,8 +510,7 @@ class _Running:
     def _start(self) -> Any:
         rows: DataFrame = self.space[self.segment.trunk]
         if self.folds:
-            rows = rows.select(F.explode(F.array_compact(F.array(*self._folded()))).alias("told"))
-            writer = rows.select("told.*").writeStream
+            writer = rows.select(F.array(*self._folded())).writeStream
             writer._jwrite.foreachBatch(self.told)
         else:
             writer = rows.writeStream.foreachBatch(self._write)
