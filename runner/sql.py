@@ -228,12 +228,12 @@ def _regenerated(text: str) -> str:
     return _written(read(text))
 
 
-@lru_cache(maxsize=4096)
 def mentions_chance(text: str) -> bool:
     """Whether a text may call a function that gives another value each time; never falsely not."""
     return _CHANCE.search(text) is not None
 
 
+@lru_cache(maxsize=4096)
 def columns_of(text: str) -> frozenset[str]:
     """The names of the columns an expression reads (of `a.b`, a)."""
     return frozenset(column.parts[0].name for column in _columns(read(text)))

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar, Literal
 
 from runner import sql
@@ -152,7 +153,18 @@ class Foldable(StepType):
     def folds(self) -> bool:
         """Whether that means the same: what is computed by chance would come out another way
         wherever it is written out."""
-        return not sql.mentions_chance(self.model_dump_json())
+        return not any(map(sql.mentions_chance, _texts(self.model_dump())))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts within a value, as they are: in JSON a line's end would be two characters."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from chain.from_iterable(map(_texts, value.values()))
+        case list() | tuple():
+            yield from chain.from_iterable(map(_texts, value))
 
 
 def state_operator(name: str, *inputs: Rows, **options: Any) -> str:

@@ -80,11 +80,12 @@ def test_the_plan_reads_as_text():
     assert "views → known → per_product → out" in text
 
 
-def test_what_comes_by_chance_is_computed_once_for_all_sinks():
+@pytest.mark.parametrize("by_chance", ["uuid()", "UUID\n ()", "concat(rand(), 'x')"])
+def test_what_comes_by_chance_is_computed_once_for_all_sinks(by_chance):
     """Folded, it would be written out for each sink, and come out another way."""
     graph = drawn("branch")
     (fork,) = (step for step in graph["steps"] if step["type"] == "branch")
-    lot = {"columns": [{"name": "lot", "expression": "uuid()"}]}
+    lot = {"columns": [{"name": "lot", "expression": by_chance}]}
     graph["steps"].append({"id": "lots", "type": "select", "config": lot})
     way = next(edge for edge in graph["edges"] if edge["from"] == fork["id"])
     graph["edges"].append({"from": "lots", "to": way["to"]})
