@@ -21,7 +21,7 @@ from runner.steps import python_map, python_processor
 from runner.steps.console_sink import ConsoleSink
 from runner.steps.internal_topic import INTERNAL, FromTopic, Shown, ToTopic
 from runner.steps.kafka_records import KafkaRecords
-from runner.steps.kafka_sink import KafkaSink
+from runner.steps.kafka_sink import NO_KEY, KafkaSink, columns_of
 from runner.steps.kafka_source import KafkaSource
 from runner.steps.lookup_table import LookupTable
 
@@ -50,7 +50,14 @@ CONF = {
     "spark.executor.heartbeatInterval": "1s",
 }
 
-_NO_HEADERS = "F.lit(None).cast('array<struct<key:string,value:binary>>').alias('headers')"
+# The columns that Spark's Kafka sink reads.
+_RECORD = {
+    "topic": "string",
+    "key": "string",
+    "value": "string",
+    "partition": "int",
+    "headers": "array<struct<key:string,value:binary>>",
+}
 
 
 @dataclass(frozen=True)
@@ -264,7 +271,7 @@ class Program:
         """The source of a step's DataFrame; of a sink, that of its records."""
         inputs = inputs_of(self.graph, step, self.rows) or {}
         if isinstance(config, ToTopic):
-            return f"{inputs['rows']}.select({', '.join(self.record(step.id, inputs['rows']))})"
+            return f"{inputs['rows']}.select({columns_of(self.record(step.id, inputs['rows']))})"
         if isinstance(config, LookupTable):
             return config.emit(read=self.given.get(step.id, ""))
         if config.state(**inputs) is not None:
@@ -350,7 +357,7 @@ class Program:
         (sink,) = segment.sinks
         step = self.graph.by_id[sink]
         yield _comment(step)
-        records = f"{self.into(sink)}.select({', '.join(self.record(sink, self.into(sink)))})"
+        records = f"{self.into(sink)}.select({columns_of(self.record(sink, self.into(sink)))})"
         observe = "" if step.type in INTERNAL else _observed(sink)
         bound = self._writer(segment) if segment.loads else sink
         yield _bound(bound, records + observe + self._started(segment))
@@ -360,7 +367,7 @@ class Program:
         known = self.folded(segment)
         counts = [(id_, rows) for id_, rows in known.items() if id_ != segment.trunk]
         records = {s: self.record(s, self.arriving(s, known)) for s in segment.sinks}
-        headers = any(len(record) > 3 for record in records.values())
+        parts = {name for record in records.values() for name in record}
         for sent in (s for s in segment.sinks if self.graph.by_id[s].type == "to_topic"):
             # Who receives them asks these steps for their columns.
             for id_ in between(self.graph, segment.trunk, (sent,)):
@@ -369,10 +376,13 @@ class Program:
             rows = self.arriving(sink, known)
             if self.graph.by_id[sink].type not in INTERNAL:
                 counts.append((sink, rows))
-            record = records[sink]
-            if headers and len(record) == 3:
-                record.append(_NO_HEADERS)
-            struct = f"F.struct({', '.join(record)})"
+            # All have the same parts, since they become one column.
+            record = {
+                name: records[sink].get(name, f"F.lit(None).cast({type_!r})")
+                for name, type_ in _RECORD.items()
+                if name in parts
+            }
+            struct = f"F.struct({columns_of(record)})"
             yield _comment(self.graph.by_id[sink])
             yield _bound(
                 sink, f"F.when(F.expr({rows.condition!r}), {struct})" if rows.condition else struct
@@ -422,7 +432,7 @@ class Program:
                     "    print(line)\n"
                 )
             else:
-                records = f"{rows}.select({', '.join(self.record(sink, rows))})"
+                records = f"{rows}.select({columns_of(self.record(sink, rows))})"
                 lines.append(
                     f'{records}.write.format("kafka")'
                     f".options(**CONNECTIONS[{getattr(config, 'connection', '')!r}]).save()\n"
@@ -453,19 +463,19 @@ class Program:
             f"(\n{dedent(letters).strip()}{dropped}{self._started(segment)}\n)\n"
         )
 
-    def record(self, sink: str, rows: Rows) -> list[str]:
-        """The parts of each record of a sink, as the Python source of columns."""
+    def record(self, sink: str, rows: Rows) -> dict[str, str]:
+        """The parts of each record of a sink by name, as the Python source of columns."""
         config = self.graph.by_id[sink].parsed
         if isinstance(config, KafkaSink):
             return config.record(rows)
         if isinstance(config, ToTopic):
             return config.record(rows, config.topic_of(self.name))
         assert isinstance(config, ConsoleSink)
-        return [
-            f"F.lit({self._internal(self._shown(sink), 'console')!r}).alias('topic')",
-            "F.lit(None).cast('string').alias('key')",
-            f"{config.row(rows)}.alias('value')",
-        ]
+        return {
+            "topic": f"F.lit({self._internal(self._shown(sink), 'console')!r})",
+            "key": NO_KEY,
+            "value": config.row(rows),
+        }
 
     def _started(self, segment: Segment) -> str:
         linger = "\n.option('kafka.linger.ms', 0)" if segment.mode == "real_time" else ""

@@ -565,20 +565,22 @@ class _Running:
     def _at_sink(self, sink: str, rows: Rows, columns: Iterable[str]) -> list[Column]:
         """What arrives at a sink: records for an internal topic, else what is told of each row."""
         config = self.graph.by_id[sink].parsed
-        code = self.program.record(sink, rows) if isinstance(config, ToTopic | KafkaSink) else []
+        code = self.program.record(sink, rows) if isinstance(config, ToTopic | KafkaSink) else {}
         if isinstance(config, KafkaSink):
-            # The record's topic and key; what its value is made of is told anyway.
-            code = code[:2]
-        record = [eval(part, {"F": F}) for part in code]  # noqa: S307
+            # What its value is made of is told anyway.
+            code = {name: code[name] for name in ("topic", "key")}
+        record = {name: eval(part, {"F": F}) for name, part in code.items()}  # noqa: S307
         if not isinstance(config, ToTopic):
-            return _told(sink, F.expr(self._text(sink, columns, rows.bindings)), *record)
-        topic, key, value, *headers = record
-        if headers:
+            text = F.expr(self._text(sink, columns, rows.bindings))
+            return _told(sink, text, *record.values())
+        told = [record["value"], record["topic"], record["key"]]
+        if "headers" in record:
             plain = F.transform(
-                headers[0], lambda h: F.struct(h["key"], h["value"].cast("string").alias("value"))
+                record["headers"],
+                lambda h: F.struct(h["key"], h["value"].cast("string").alias("value")),
             )
-            return _told(sink, value, topic, key, F.to_json(plain))
-        return _told(sink, value, topic, key)
+            told.append(F.to_json(plain))
+        return _told(sink, *told)
 
     def _take(self, rows: Iterable[list[Any]]) -> None:
         """Take in what `_told` says."""

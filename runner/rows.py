@@ -124,6 +124,11 @@ class Rows:
             return " AND ".join(f"({condition})" for condition in self.conditions)
         return "".join(self.conditions)
 
+    @property
+    def order(self) -> list[str]:
+        """The columns that say in which order the rows came, none where that is not known."""
+        return [n for n in (ARRIVED, *self.lane, self.version) if n in self.names]
+
     def expression(self, text: str) -> str:
         """A user's expression over these rows, as SQL over the DataFrame's columns."""
         return sql.regenerate(text, self.bindings)

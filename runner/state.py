@@ -329,7 +329,7 @@ class _Asked:
 
     def _key_text(self, found: Carrier) -> Column:
         """What a record's key is, of a row that is written to a topic."""
-        source = self.program.record(found.sink, self.program.into(found.sink))[1]
+        source = self.program.record(found.sink, self.program.into(found.sink))["key"]
         key: Column = eval(source, {"F": F})  # noqa: S307
         return key
 

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -71,13 +71,41 @@ class Aggregation(Config):
             return f"F.count('*').alias({self.name!r})"
         of = f"F.expr({rows.expression(self.expression)!r})"
         share = f", {self._share!r}" if self.function == "percentile" else ""
-        return f"F.{self._function}({of}{share}).alias({self.name!r})"
+        call = f"F.{self._function}({of}{share})"
+        if self.is_ordered and rows.lane and rows.version:
+            of = rows.expression(self.expression)
+            call = f"F.expr({self._in_order(of, rows.lane, rows.version, rows.order)!r})"
+        return f"{call}.alias({self.name!r})"
 
     def call(self, rows: Rows) -> str:
         """The column, as SQL."""
         of = rows.expression(self.expression) if self.expression else "*"
         share = f", {self._share}" if self.function == "percentile" else ""
         return f"{self._function}({of}{share})"
+
+    def _in_order(self, of: str, lane: Sequence[str], version: str, order: Sequence[str]) -> str:
+        """The column by the order in which rows came, as SQL.
+
+        A batch brings the rows of several partitions together in no order. Of one partition they
+        are in that of their offsets, whatever time they claim; else in that of their times.
+        """
+        place, came = (", ".join(map(sql.quoted, names)) for names in (lane, order))
+        at = sql.quoted(version)
+        if self.function == "collect_list":
+            found = f"collect_list(struct({came}, {of} AS value))"
+            by_offset = f"transform({found}, row -> struct(row.{at}, row.value))"
+            first, second = (f"sort_array({each}).value" for each in (by_offset, found))
+        else:
+            by = "min_by" if self.function == "first" else "max_by"
+            first, second = f"{by}({of}, {at})", f"{by}({of}, struct({came}))"
+        one = f"min(struct({place})) = max(struct({place}))"
+        chosen = f"if({one}, {first}, {second})"
+        return f"array_compact({chosen})" if self.function == "collect_list" else chosen
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the result depends on the order of the rows: that in which they came."""
+        return self.function in ("first", "last", "collect_list")
 
     @property
     def _function(self) -> str:
@@ -270,8 +298,12 @@ class Aggregate(StepType):
 
     def signature(self) -> object:
         kept = self.model_dump(mode="json", exclude={"grace", "emit_", "late"})
-        # What the state has to remember differs where results come at the end only.
-        return [kept, self.emit_] if self.emit_ == "final" else kept
+        # What the state has to remember differs where results come at the end only, and where
+        # it has to know when rows came.
+        more: list[str] = [self.emit_] if self.emit_ == "final" else []
+        if not self.by_operator and any(a.is_ordered for a in self.aggregations):
+            more.append("in order")
+        return [kept, *more] if more else kept
 
     @property
     def _windowed(self) -> bool:

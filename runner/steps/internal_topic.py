@@ -9,9 +9,8 @@ from runner.rows import ARRIVED, DELETED, VERSION, Column, Rows
 from runner.step_type import Input, Sink, Source
 from runner.steps.console_sink import ConsoleSink
 from runner.steps.kafka_sink import header
+from runner.steps.record_key import NO_COLUMNS
 
-# One key for all rows, so that they stay in order.
-NO_COLUMNS = "F.lit('{}')"
 # Microseconds, which JSON's default would lose.
 _TIMES = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 
@@ -45,8 +44,8 @@ class ToTopic(_End, Sink):
     icon: ClassVar[str] = "route"
     inputs: ClassVar[tuple[Input, ...]] = (Input(),)
 
-    def record(self, rows: Rows, topic: str) -> list[str]:
-        """The parts of each record, as the Python source of columns: topic, key, value.
+    def record(self, rows: Rows, topic: str) -> dict[str, str]:
+        """The parts of each record by name, as the Python source of columns: topic, key, value.
 
         The key is the table's, or what names a stream's row, so that the order of what belongs
         together holds; a deletion has no value.
@@ -55,14 +54,14 @@ class ToTopic(_End, Sink):
         value = _json(rows, list(rows.names))
         if rows.kind == "table" and rows.has_deletions:
             value = f"F.when(~{rows.column(DELETED)}, {value})"
-        record = [
-            f"F.lit({topic!r}).alias('topic')",
-            f"{_json(rows, key) if key else NO_COLUMNS}.alias('key')",
-            f"{value}.alias('value')",
-        ]
+        record = {
+            "topic": f"F.lit({topic!r})",
+            "key": _json(rows, key) if key else f"F.lit({NO_COLUMNS!r})",
+            "value": value,
+        }
         if rows.kind == "table" and rows.version:
             version = header("version", f"{rows.column(rows.version)}.cast('string')")
-            record.append(f"F.array({version}).alias('headers')")
+            record["headers"] = f"F.array({version})"
         return record
 
     def signature(self) -> object:

@@ -6,7 +6,9 @@ from pydantic import Field, model_validator
 from runner.fields import ColumnRef, ConnectionName, Expression, NamedExpression, Topic
 from runner.rows import DELETED, SHUFFLED, Rows
 from runner.step_type import Fault, Sink, repeated_names, unknown_columns, unknown_names
-from runner.steps.record_key import json_text, key_text
+from runner.steps.record_key import is_plain, json_text, key_text
+
+NO_KEY = "F.lit(None).cast('string')"
 
 
 class KafkaSink(Sink):
@@ -64,10 +66,14 @@ class KafkaSink(Sink):
             yield "value", "There is no column to write; choose at least one."
 
     def emit(self, rows: Rows) -> str:
-        return f"{rows}.select({', '.join(self.record(rows))})"
+        return f"{rows}.select({columns_of(self.record(rows))})"
 
-    def record(self, rows: Rows) -> list[str]:
-        """The parts of each record, as the Python source of columns: topic, key, value, headers.
+    def record(self, rows: Rows) -> dict[str, str]:
+        """The parts of each record by name, as the Python source of columns.
+
+        Always topic, key and value; `partition` where a table's key may be null, since Kafka
+        spreads records without a key, and the changes of a row must stay in order; `headers`
+        where there are some.
 
         The header `headrace.id` is the same for a record that was written twice, by a job that
         was killed and went on; a consumer that drops what it has seen drops the repeats.
@@ -75,11 +81,14 @@ class KafkaSink(Sink):
         topic = f"F.lit({self.topic!r})"
         if self.topic_expression:
             topic = f"F.expr({rows.expression(self.topic_expression)!r})"
-        record = [
-            f"{topic}.alias('topic')",
-            f"{self._key_text(rows)}.alias('key')",
-            f"{self._value_text(rows)}.alias('value')",
-        ]
+        names = self._key_names(rows)
+        record = {
+            "topic": topic,
+            "key": NO_KEY if names is None else key_text(rows, names),
+            "value": self._value_text(rows),
+        }
+        if rows.kind == "table" and names and is_plain(names):
+            record["partition"] = f"F.when({rows.column(names[0])}.isNull(), 0)"
         headers = [
             header(h.name, f"F.expr({rows.expression(h.expression)!r}).cast('string')")
             for h in self.headers
@@ -87,7 +96,7 @@ class KafkaSink(Sink):
         if named := row_id(rows):
             headers.append(header("headrace.id", named))
         if headers:
-            record.append(f"F.array({', '.join(headers)}).alias('headers')")
+            record["headers"] = f"F.array({', '.join(headers)})"
         return record
 
     def signature(self) -> object:
@@ -98,11 +107,12 @@ class KafkaSink(Sink):
             return self.value
         return list(rows.value_names)
 
-    def _key_text(self, rows: Rows) -> str:
-        names = self.key or (list(rows.key) if rows.kind == "table" else [])
-        if not names and "_key" in rows.names and rows.kind == "stream":
-            names = ["_key"]
-        return key_text(rows, names)
+    def _key_names(self, rows: Rows) -> list[str] | None:
+        if self.key:
+            return self.key
+        if rows.kind == "table":
+            return list(rows.key)
+        return ["_key"] if "_key" in rows.names else None
 
     def _value_text(self, rows: Rows) -> str:
         if self.format == "text":
@@ -119,6 +129,11 @@ def row_id(rows: Rows) -> str | None:
     names = [name for name in rows.lane if not name.startswith(SHUFFLED)]
     names += [rows.version] if rows.version else []
     return f"F.to_json({rows.struct(names)})" if names else None
+
+
+def columns_of(record: dict[str, str]) -> str:
+    """The parts of a record as the Python source of columns to select."""
+    return ", ".join(f"{source}.alias({name!r})" for name, source in record.items())
 
 
 def header(name: str, text: str) -> str:

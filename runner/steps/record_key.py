@@ -1,24 +1,32 @@
-"""The key of a record: the plain text of one column, a JSON object of several."""
+"""The key of a record: the plain text of one column, a JSON object of several or of none."""
 
 from runner import sql
 from runner.rows import Rows
+
+# One key for all rows, so that they stay in order.
+NO_COLUMNS = "{}"
 
 
 def key_text(rows: Rows, names: list[str] | tuple[str, ...]) -> str:
     """The text of these columns as a record's key, as the Python source of a column."""
     if not names:
-        return "F.lit(None).cast('string')"
-    if len(names) == 1 and names[0] != "window":
+        return f"F.lit({NO_COLUMNS!r})"
+    if is_plain(names):
         return f"{rows.column(names[0])}.cast('string')"
     return json_text(rows, names)
+
+
+def is_plain(names: list[str] | tuple[str, ...]) -> bool:
+    """Whether the key of these columns is a column's plain text, and so null where that is."""
+    return len(names) == 1 and names[0] != "window"
 
 
 def key_sql(rows: Rows, names: list[str] | tuple[str, ...]) -> str:
     """The text of these columns as a record's key, as SQL."""
     parts = [rows.bindings.get(name, sql.quoted(name)) for name in names]
     if not parts:
-        return "CAST(NULL AS STRING)"
-    if len(parts) == 1 and names[0] != "window":
+        return f"'{NO_COLUMNS}'"
+    if is_plain(names):
         return f"CAST({parts[0]} AS STRING)"
     named = ", ".join(
         f"{part} AS {sql.quoted(name)}" for part, name in zip(parts, names, strict=True)

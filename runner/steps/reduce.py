@@ -5,7 +5,7 @@ from pydantic import Field
 
 from runner import sql
 from runner.fields import ColumnRef, Expression
-from runner.rows import ARRIVED, VERSION, Column, Rows
+from runner.rows import VERSION, Column, Rows
 from runner.step_type import (
     Fault,
     Group,
@@ -63,14 +63,13 @@ class Reduce(StepType):
         return Rows("table", columns, key=key, lane=key, version=VERSION)
 
     def emit(self, rows: Rows) -> str:
-        order = [n for n in (ARRIVED, *rows.lane, rows.version) if n in rows.names]
         return state_operator(
             "Reduce",
             rows,
             group_by=list(self.group_by),
             initial=rows.expression(self.initial),
             expression=rows.with_columns(_ACC).expression(self.expression),
-            order=order,
+            order=rows.order,
         )
 
     def state(self, rows: Rows) -> State:

@@ -146,7 +146,7 @@ def _messages(consumer: Consumer, topics: list[str]) -> list[Any]:
 
 def _row(message: Any) -> Row:
     key = message.key().decode() if message.key() is not None else None
-    about = {"_topic": message.topic(), "_key": key}
+    about = {"_topic": message.topic(), "_partition": message.partition(), "_key": key}
     if message.value() is None:
         return {**about, "_deleted": True}
     text = message.value().decode()
@@ -165,9 +165,13 @@ def difference(expect: dict[str, Any], rows: list[Row], prefix: str = "") -> str
             {k: prefix + v if k == "_topic" else v for k, v in row.items()} for row in expected
         ]
     if expect["compare"] == "last_per_key":
-        newest = {}
+        newest: dict[str, Row] = {}
         for row in rows:
-            newest[row.get("_key") or json.dumps([row.get(k) for k in expect["key"]])] = row
+            key = row.get("_key") or json.dumps([row.get(k) for k in expect["key"]])
+            before = newest.get(key, row)
+            if _place(row) != _place(before):
+                return f"{key} is in {_place(before)} and in {_place(row)}: which is the newest?"
+            newest[key] = row
         rows = [row for row in newest.values() if not row.get("_deleted")]
     if expected is None:
         return None if len(rows) == expect["count"] else f"{len(rows)} keys: {rows}"
@@ -178,6 +182,11 @@ def difference(expect: dict[str, Any], rows: list[Row], prefix: str = "") -> str
             return f"no row {wanted} among {left}"
         left.remove(match)
     return f"too many: {left}" if left else None
+
+
+def _place(row: Row) -> tuple[str | None, int | None]:
+    """Within which a topic keeps rows in order."""
+    return row.get("_topic"), row.get("_partition")
 
 
 def wait_until(done: Callable[[], str | None], seconds: float) -> None:

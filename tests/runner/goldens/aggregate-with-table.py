@@ -208,6 +208,7 @@ write_over_limit = (
             ~F.col("_deleted"),
             F.to_json(F.struct("customer", "spent", "allowed"), {"ignoreNullFields": "false"}),
         ).alias("value"),
+        F.when(F.col("customer").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

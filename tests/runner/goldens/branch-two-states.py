@@ -105,6 +105,7 @@ write_ways = (
         F.lit("ways-through-shop").alias("topic"),
         F.col("guest").cast("string").alias("key"),
         F.to_json(F.struct("guest", "acc"), {"ignoreNullFields": "false"}).alias("value"),
+        F.when(F.col("guest").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

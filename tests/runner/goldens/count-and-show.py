@@ -88,6 +88,7 @@ out = F.struct(
     F.to_json(F.struct("customer", "orders", "spent"), {"ignoreNullFields": "false"}).alias(
         "value"
     ),
+    F.when(F.col("customer").isNull(), 0).alias("partition"),
     F.array(
         F.struct(
             F.lit("headrace.id").alias("key"),
@@ -108,6 +109,7 @@ seen = F.struct(
         ),
         {"ignoreNullFields": "false"},
     ).alias("value"),
+    F.lit(None).cast("int").alias("partition"),
     F.lit(None).cast("array<struct<key:string,value:binary>>").alias("headers"),
 )
 

@@ -152,6 +152,7 @@ write_report = (
         F.to_json(F.struct("shop", "changes", "highest"), {"ignoreNullFields": "false"}).alias(
             "value"
         ),
+        F.when(F.col("shop").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

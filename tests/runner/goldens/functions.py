@@ -79,10 +79,16 @@ per_clerk = (
         F.min(F.expr("amount")).alias("lowest"),
         F.max(F.expr("amount")).alias("highest"),
         F.avg(F.expr("amount")).alias("mean"),
-        F.first(F.expr("amount")).alias("first_sale"),
-        F.last(F.expr("amount")).alias("last_sale"),
+        F.expr(
+            "if(min(struct(_topic, _partition)) = max(struct(_topic, _partition)), min_by(amount, _offset), min_by(amount, struct(_arrived, _topic, _partition, _offset)))"
+        ).alias("first_sale"),
+        F.expr(
+            "if(min(struct(_topic, _partition)) = max(struct(_topic, _partition)), max_by(amount, _offset), max_by(amount, struct(_arrived, _topic, _partition, _offset)))"
+        ).alias("last_sale"),
         F.approx_count_distinct(F.expr("shop")).alias("shops"),
-        F.collect_list(F.expr("amount")).alias("amounts"),
+        F.expr(
+            "array_compact(if(min(struct(_topic, _partition)) = max(struct(_topic, _partition)), sort_array(transform(collect_list(struct(_arrived, _topic, _partition, _offset, amount AS value)), row -> struct(row._offset, row.value))).value, sort_array(collect_list(struct(_arrived, _topic, _partition, _offset, amount AS value))).value))"
+        ).alias("amounts"),
         F.collect_set(F.expr("shop")).alias("places"),
         F.stddev(F.expr("amount")).alias("spread"),
         F.percentile(F.expr("amount"), 0.75).alias("upper_quarter"),
@@ -118,6 +124,7 @@ write_report = (
             ),
             {"ignoreNullFields": "false"},
         ).alias("value"),
+        F.when(F.col("clerk").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
@@ -129,7 +136,7 @@ write_report = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/per_clerk-2a1f15dd5d")
+    .option("checkpointLocation", CHECKPOINTS + "/per_clerk-e232ab6999")
     .queryName("report")
     .outputMode("update")
 )

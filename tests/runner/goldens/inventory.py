@@ -130,6 +130,7 @@ stock = F.struct(
     F.lit("inventory").alias("topic"),
     F.col("product").cast("string").alias("key"),
     F.to_json(F.struct("product", "stock"), {"ignoreNullFields": "false"}).alias("value"),
+    F.when(F.col("product").isNull(), 0).alias("partition"),
     F.array(
         F.struct(
             F.lit("headrace.id").alias("key"),
@@ -144,6 +145,7 @@ reorder = F.when(
         F.lit("reorders").alias("topic"),
         F.expr("CAST(product AS STRING)").alias("_key").cast("string").alias("key"),
         F.to_json(F.struct("product", "stock"), {"ignoreNullFields": "false"}).alias("value"),
+        F.lit(None).cast("int").alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

@@ -79,6 +79,7 @@ guests = (
         F.lit("guest-list").alias("topic"),
         F.col("_key").cast("string").alias("key"),
         F.to_json(F.struct("email", "answer"), {"ignoreNullFields": "false"}).alias("value"),
+        F.when(F.col("_key").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

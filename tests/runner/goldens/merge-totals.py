@@ -77,7 +77,7 @@ total_in = (
     .observe("total_in", F.count("*").alias("rows"))
 )
 
-changes_in = total_in.withColumn("_key", F.expr("CAST(NULL AS STRING)")).observe(
+changes_in = total_in.withColumn("_key", F.expr("'{}'")).observe(
     "changes_in", F.count("*").alias("rows")
 )
 
@@ -139,7 +139,7 @@ total_out = (
     .observe("total_out", F.count("*").alias("rows"))
 )
 
-changes_out = total_out.withColumn("_key", F.expr("CAST(NULL AS STRING)")).observe(
+changes_out = total_out.withColumn("_key", F.expr("'{}'")).observe(
     "changes_out", F.count("*").alias("rows")
 )
 

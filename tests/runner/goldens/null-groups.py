@@ -1,5 +1,6 @@
 """golden, drawn in Headrace.
 
+countries: real-time. Every step can run record by record.
 report: real-time. Every step can run record by record.
 """
 
@@ -69,6 +70,34 @@ visits = (
     .observe("visits", F.count("*").alias("rows"))
 )
 
+per_country = (
+    visits.groupBy("country")
+    .agg(F.count("*").alias("visits"), F.count("*").alias("_version"))
+    .observe("per_country", F.count("*").alias("rows"))
+)
+
+write_countries = (
+    per_country.select(
+        F.lit("visits-per-country").alias("topic"),
+        F.col("country").cast("string").alias("key"),
+        F.to_json(F.struct("country", "visits"), {"ignoreNullFields": "false"}).alias("value"),
+        F.when(F.col("country").isNull(), 0).alias("partition"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("country", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
+    )
+    .observe("countries", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/per_country-d584db529b")
+    .queryName("countries")
+    .outputMode("update")
+)
+
 per_place = (
     visits.groupBy("country", "device")
     .agg(
@@ -109,8 +138,13 @@ write_report = (
 
 # What the topics hold is taken in first, in one batch: tables are whole, and what
 # a crash left undone comes in no other order.
-write_report.trigger(availableNow=True).start().awaitTermination()
+for loading in [
+    write_countries.trigger(availableNow=True).start(),
+    write_report.trigger(availableNow=True).start(),
+]:
+    loading.awaitTermination()
 spark.streams.resetTerminated()
+write_countries.trigger(realTime="2 minutes").start()
 write_report.trigger(realTime="2 minutes").start()
 
 spark.streams.awaitAnyTermination()

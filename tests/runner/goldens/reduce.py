@@ -96,6 +96,7 @@ write_balances = (
         F.lit("balances").alias("topic"),
         F.col("account").cast("string").alias("key"),
         F.to_json(F.struct("account", "acc"), {"ignoreNullFields": "false"}).alias("value"),
+        F.when(F.col("account").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
@@ -128,6 +129,7 @@ write_highest = (
         F.lit("highest-payments").alias("topic"),
         F.col("account").cast("string").alias("key"),
         F.to_json(F.struct("account", "acc"), {"ignoreNullFields": "false"}).alias("value"),
+        F.when(F.col("account").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

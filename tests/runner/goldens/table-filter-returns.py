@@ -85,6 +85,7 @@ shop = (
             ~F.col("_deleted"),
             F.to_json(F.struct("product", "pieces"), {"ignoreNullFields": "false"}),
         ).alias("value"),
+        F.when(F.col("product").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

@@ -134,6 +134,7 @@ out = (
                 F.struct("customer", "country", "code", "name"), {"ignoreNullFields": "false"}
             ),
         ).alias("value"),
+        F.when(F.col("customer").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

@@ -91,6 +91,7 @@ display = (
             ~F.col("_deleted"),
             F.to_json(F.struct("room", "fahrenheit"), {"ignoreNullFields": "false"}),
         ).alias("value"),
+        F.when(F.col("_key").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

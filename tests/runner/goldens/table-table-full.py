@@ -163,6 +163,7 @@ write_report = (
                 {"ignoreNullFields": "false"},
             ),
         ).alias("value"),
+        F.when(F.col("team").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

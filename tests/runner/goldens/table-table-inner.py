@@ -155,6 +155,7 @@ write_catalogue = (
             ~F.col("_deleted"),
             F.to_json(F.struct("product", "price", "pieces"), {"ignoreNullFields": "false"}),
         ).alias("value"),
+        F.when(F.col("product").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

@@ -160,6 +160,7 @@ write_letters = (
             ~F.col("_deleted"),
             F.to_json(F.struct("customer", "name", "owner", "city"), {"ignoreNullFields": "false"}),
         ).alias("value"),
+        F.when(F.col("customer").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

@@ -81,6 +81,7 @@ price_list = F.struct(
     F.when(
         ~F.col("_deleted"), F.to_json(F.struct("product", "price"), {"ignoreNullFields": "false"})
     ).alias("value"),
+    F.when(F.col("product").isNull(), 0).alias("partition"),
     F.array(
         F.struct(
             F.lit("headrace.id").alias("key"),
@@ -95,6 +96,7 @@ seen_shown = F.struct(
     F.to_json(
         F.struct(F.col("product"), F.col("price"), F.col("_deleted")), {"ignoreNullFields": "false"}
     ).alias("value"),
+    F.lit(None).cast("int").alias("partition"),
     F.lit(None).cast("array<struct<key:string,value:binary>>").alias("headers"),
 )
 

@@ -76,6 +76,7 @@ map = (
         F.lit("van-map").alias("topic"),
         F.col("van").cast("string").alias("key"),
         F.to_json(F.struct("van", "place", "at"), {"ignoreNullFields": "false"}).alias("value"),
+        F.when(F.col("van").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),

@@ -84,6 +84,7 @@ write_out_customers = (
         F.lit("per-customer").alias("topic"),
         F.col("customer").cast("string").alias("key"),
         F.to_json(F.struct("customer", "orders"), {"ignoreNullFields": "false"}).alias("value"),
+        F.when(F.col("customer").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
@@ -113,7 +114,7 @@ all_orders = (
 write_out_all = (
     all_orders.select(
         F.lit("all-orders").alias("topic"),
-        F.lit(None).cast("string").alias("key"),
+        F.lit("{}").alias("key"),
         F.to_json(F.struct("orders", "median"), {"ignoreNullFields": "false"}).alias("value"),
         F.array(
             F.struct(

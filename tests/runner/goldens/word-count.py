@@ -71,6 +71,7 @@ write_out = (
         F.lit("word-counts").alias("topic"),
         F.col("word").cast("string").alias("key"),
         F.to_json(F.struct("word", "count"), {"ignoreNullFields": "false"}).alias("value"),
+        F.when(F.col("word").isNull(), 0).alias("partition"),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
