@@ -1,6 +1,6 @@
 """How long a record takes through a job, Kafka → job → Kafka, and how that compares.
 
-    python -m tests.bench.latency --seconds 20 --rates 300 1000 --rounds 3 --json figures.json
+    python -m tests.bench.latency --seconds 4 --rates 300 1000 --rounds 8 --json figures.json
 
 **What is measured.** A producer in a process of its own sends JSON records at a fixed rate, on a
 schedule that does not wait for the job (linger 0). Each record carries the moment at which it was
@@ -14,9 +14,12 @@ windows of 10 s that advance by 5 s, each update; `join`, each record with its k
 that was loaded before, and some of whose rows were deleted.
 
 **Contestants** (`contestants.py`), each a fresh job on fresh topics of one embedded broker, two
-partitions a topic. Within a round they follow each other, in every second round backwards, so
-that what else the machine does meets all of them alike. Each is started in a session of its own,
-because Linux shares the processor out among sessions before it does among processes:
+partitions a topic. Those in real time are started together, and loaded one after the other for a
+few seconds, round after round, in every second one backwards: how fast a machine is differs from
+minute to minute, so that jobs which were measured minutes apart can't be compared. Those in
+batches ask Kafka without a pause, also while nothing comes, so each of them has the machine for
+itself. Each is started in a session of its own, because Linux shares the processor out among
+sessions before it does among processes:
 - compiled: the graph, compiled by Headrace and run by its host, in real-time mode. Bad records are
   skipped, so that it does what the others do; `compiled with dead letters` has Headrace's default,
   a second query that watches for them. `compiled micro-batch` is the count in the other mode.
@@ -24,7 +27,8 @@ because Linux shares the processor out among sessions before it does among proce
 - tuned micro-batch, stock: the same by hand in micro-batches, with those settings and without any.
 - Kafka Streams (`kafka_streams/Jobs.java`): at-least-once, caching off; exactly-once beside it.
 
-**What counts.** A job first answers a few probes, then has a warm-up; only what follows counts.
+**What counts.** A job first answers a few probes, then has a warm-up, of which all is answered
+before the rounds begin; only they count.
 Missing is an output that never came (within a minute of the last record), repeated one that came
 again, wrong one that no record explains. Jobs in batches give one count for several records of a
 key: those are `merged`, and answered when the first count that includes them arrives. Latencies
@@ -51,6 +55,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -70,6 +75,7 @@ from tests.bench.contestants import (
     TUNED_BATCHES,
     CantCompile,
     Contestant,
+    Job,
     Place,
     prepare,
 )
@@ -91,6 +97,24 @@ class Figure:
     round: int
     answers: Answers
     checkpoints: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """A contestant's job, and what it was sent and wrote so far."""
+
+    contestant: Contestant
+    workload: str
+    topics: Topics
+    job: Job
+    load: Load
+
+    def __str__(self) -> str:
+        return f"{self.workload}, {self.contestant.name}"
+
+    def batch_ends(self) -> list[int]:
+        """When each real-time batch ended, by the steady clock."""
+        return [end for folder in self.job.checkpoints for end in _batch_ends(folder)]
 
 
 @dataclass(frozen=True)
@@ -142,97 +166,100 @@ class Contest:
         self.troubles: list[str] = []
 
     def run(self) -> None:
-        warm_up = Phase(max(self.options.rates), self.options.warm_up, measured=False)
-        phases = [warm_up, *(Phase(rate, self.options.seconds) for rate in self.options.rates)]
-        # Jobs take a while to start, and a busy machine doubles it.
-        needed = math.ceil(sum(p.seconds for p in phases)) + 60
-        interval = max(DEFAULT_INTERVAL, needed)
-        for round_ in range(1, self.options.rounds + 1):
-            for workload in self.options.workloads:
-                chosen = [c for c in self._contestants() if workload in c.workloads]
-                for contestant in chosen if round_ % 2 else reversed(chosen):
-                    self._measure(contestant, workload, round_, phases, interval)
+        for workload in self.options.workloads:
+            chosen = [c for c in self._contestants() if workload in c.workloads]
+            self._take_turns([c for c in chosen if not c.merges], workload)
+            for contestant in (c for c in chosen if c.merges):
+                self._take_turns([contestant], workload)
         if self.options.pause_seconds:
-            self._measure_pauses(warm_up)
+            self._measure_pauses()
 
     def _contestants(self) -> list[Contestant]:
         return [c for c in CONTESTANTS if not self.options.only or c.name in self.options.only]
 
-    def _measure(
-        self,
-        contestant: Contestant,
-        workload: str,
-        round_: int,
-        phases: list[Phase],
-        interval: int,
-    ) -> None:
-        about = f"{workload}, {contestant.name}, round {round_}"
-        ran = self._run_job(about, contestant, workload, phases, interval)
-        if ran is None:
-            return
-        load, ends = ran
-        answers, wrong = judge(load, merges=contestant.merges)
-        if wrong:
-            self._trouble(f"{about}: {wrong} outputs that no record explains")
+    @property
+    def _warm_up(self) -> Phase:
+        return Phase(max(self.options.rates), self.options.warm_up)
+
+    def _take_turns(self, contestants: list[Contestant], workload: str) -> None:
+        """Let all of these run at once, and load one after the other, again and again."""
+        phases = [Phase(rate, self.options.seconds) for rate in self.options.rates]
+        # Starting, probing and waiting for the last outputs take a while, too.
+        turn = sum(phase.seconds for phase in phases) + 10
+        each = self.options.warm_up + 60 + self.options.rounds * turn
+        interval = max(DEFAULT_INTERVAL, math.ceil(each * len(contestants)))
+        with ExitStack() as stopped_after:
+            runs = []
+            for contestant in contestants:
+                run = self._start(contestant, workload, interval, stopped_after)
+                if run and self._load(run, [self._warm_up]) is not None:
+                    runs.append(run)
+            for round_ in range(1, self.options.rounds + 1):
+                for run in list(runs if round_ % 2 else reversed(runs)):
+                    answers = self._load(run, phases)
+                    if answers is None:
+                        runs.remove(run)
+                    else:
+                        self._note(run, round_, answers)
+            for run in runs:
+                if wrong := judge(run.load)[1]:
+                    self._trouble(f"{run}: {wrong} outputs that no record explains")
+
+    def _note(self, run: Run, round_: int, answers: list[Answers]) -> None:
+        ends = run.batch_ends()
         for one in answers:
             within = sum(one.begin_ns <= end <= one.end_ns for end in ends)
-            self.figures.append(Figure(workload, contestant.name, round_, one, within))
-            print(f"  {about}, {one.rate}/s: {_brief(one)}", flush=True)
+            self.figures.append(Figure(run.workload, run.contestant.name, round_, one, within))
+            print(f"  {run}, round {round_}, {one.rate}/s: {_brief(one)}", flush=True)
 
-    def _measure_pauses(self, warm_up: Phase) -> None:
-        phases = [warm_up, Phase(min(self.options.rates), self.options.pause_seconds)]
+    def _measure_pauses(self) -> None:
         for workload in (w for w in PAUSED if w in self.options.workloads):
-            for contestant in self._contestants():
-                if contestant.name not in (COMPILED, BY_HAND):
-                    continue
-                about = f"{workload}, {contestant.name}, pause at checkpoints"
-                ran = self._run_job(about, contestant, workload, phases, 5)
-                if ran is None:
-                    continue
-                pause = _pause(contestant, *ran)
-                self.pauses.append(pause)
-                (answers,), wrong = judge(ran[0], merges=contestant.merges)
-                if answers.missing or answers.repeated or wrong:
-                    self._trouble(f"{about}: {_losses(answers)}, {wrong} wrong")
-                print(f"  {about}: {len(pause.gaps)} checkpoints", flush=True)
+            for contestant in (c for c in self._contestants() if c.name in (COMPILED, BY_HAND)):
+                with ExitStack() as stopped_after:
+                    run = self._start(contestant, workload, 5, stopped_after)
+                    phase = Phase(min(self.options.rates), self.options.pause_seconds)
+                    answers = run and self._load(run, [self._warm_up, phase])
+                    if not run or not answers:
+                        continue
+                    pause = _pause(run, answers[-1])
+                    self.pauses.append(pause)
+                    if answers[-1].missing or answers[-1].repeated:
+                        self._trouble(f"{run}, pause at checkpoints: {_losses(answers[-1])}")
+                    print(f"  {run}: {len(pause.gaps)} checkpoints", flush=True)
 
-    def _run_job(
-        self,
-        about: str,
-        contestant: Contestant,
-        workload: str,
-        phases: list[Phase],
-        interval: int,
-    ) -> tuple[Load, list[int]] | None:
-        """What a fresh job made of the phases, and when it ended real-time batches."""
+    def _start(
+        self, contestant: Contestant, workload: str, interval: int, stopped_after: ExitStack
+    ) -> Run | None:
+        """A fresh job on fresh topics, None where it can't be had."""
         name = f"{workload}-{uuid.uuid4().hex[:6]}"
         topics = Topics(f"{name}-records", f"{name}-table", f"{name}-outputs")
         place = Place(self.servers, topics, self.folder / name, workload, f"{interval} seconds")
         self._make_topics(topics)
         load_table(self.servers, topics.table)
-        job = None
+        if not self.options.keep:
+            stopped_after.callback(shutil.rmtree, place.folder, ignore_errors=True)
         try:
             job = contestant.start(place)
-            job.wait_until_ready()
-            load = run_load(
-                self.servers,
-                topics,
-                workload,
-                phases,
-                merges=contestant.merges,
-                is_alive=job.is_alive,
-            )
-            return load, [end for folder in job.checkpoints for end in _batch_ends(folder)]
         except CantCompile as refused:
-            self._trouble(f"{about}: can't be compiled yet: {refused}")
+            self._trouble(f"{workload}, {contestant.name}: can't be compiled yet: {refused}")
+            return None
+        stopped_after.callback(job.stop)
+        run = Run(contestant, workload, topics, job, Load(workload, contestant.merges))
+        try:
+            job.wait_until_ready()
+        except Silent as trouble:
+            self._trouble(f"{run}: not measured: {trouble}\n{job.log()}")
+            return None
+        return run
+
+    def _load(self, run: Run, phases: list[Phase]) -> list[Answers] | None:
+        """How a job answers some phases more, None where it does not."""
+        try:
+            run_load(self.servers, run.topics, run.load, phases, run.job.is_alive)
         except (Silent, KafkaException) as trouble:
-            self._trouble(f"{about}: not measured: {trouble}\n{job.log() if job else ''}")
-        finally:
-            if job is not None:
-                job.stop()
-            if not self.options.keep:
-                shutil.rmtree(place.folder, ignore_errors=True)
-        return None
+            self._trouble(f"{run}: not measured: {trouble}\n{run.job.log()}")
+            return None
+        return judge(run.load)[0][-len(phases) :]
 
     def _make_topics(self, topics: Topics) -> None:
         names = (topics.records, topics.table, topics.outputs)
@@ -253,10 +280,10 @@ def _batch_ends(checkpoint: Path) -> list[int]:
     return sorted(path.stat().st_mtime_ns - shift for path in commits)
 
 
-def _pause(contestant: Contestant, load: Load, ends: list[int]) -> Pause:
+def _pause(run: Run, answers: Answers) -> Pause:
     """The longest silence and the highest latency around each checkpoint."""
-    (answers,), _ = judge(load, merges=contestant.merges)
-    pause = Pause(load.workload, contestant.name, [], [], [])
+    ends = run.batch_ends()
+    pause = Pause(run.workload, run.contestant.name, [], [], [])
     # Both sides of a checkpoint must lie within what is measured.
     whole = [e for e in ends if answers.begin_ns + AROUND_NS < e < answers.end_ns - AROUND_NS]
     for end in whole:
@@ -486,12 +513,12 @@ def _options() -> argparse.Namespace:
         prog="tests.bench.latency", description="Latency of jobs, Kafka → job → Kafka."
     )
     names = [c.name for c in CONTESTANTS]
-    words.add_argument("--seconds", type=float, default=20, help="of each rate, in each round")
+    words.add_argument("--seconds", type=float, default=4, help="of each rate, in each round")
     words.add_argument("--rates", type=int, nargs="+", default=[300, 1000], help="records/s")
     words.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
     words.add_argument("--only", nargs="+", choices=names, help="these contestants; else all")
-    words.add_argument("--rounds", type=int, default=3)
-    words.add_argument("--warm-up", type=float, default=30, help="seconds before what counts")
+    words.add_argument("--rounds", type=int, default=8)
+    words.add_argument("--warm-up", type=float, default=40, help="seconds before what counts")
     words.add_argument(
         "--pause-seconds", type=float, default=30, help="of the pause at checkpoints; 0: leave out"
     )

@@ -38,21 +38,26 @@ class Silent(Exception):
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of the load: so many records a second for so long; only `measured` ones count."""
+    """A part of the load: so many records a second for so long."""
 
     rate: int
     seconds: float
-    measured: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass
 class Load:
-    """What was sent, and what a consumer had when: moment and value of each output."""
+    """What a job was sent, and what a consumer had when: moment and value of each output.
+
+    A job that `merges` may answer several records with one count. `read` is how much of each
+    partition of the outputs was read.
+    """
 
     workload: str
-    phases: list[Phase]
-    sent: list[Sent]
-    received: list[tuple[int, bytes]]
+    merges: bool
+    phases: list[Phase] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+    received: list[tuple[int, bytes]] = field(default_factory=list)
+    read: list[int] = field(default_factory=lambda: [0] * PARTITIONS)
 
 
 @dataclass
@@ -90,34 +95,32 @@ def load_table(servers: str, topic: str) -> None:
 def run_load(
     servers: str,
     topics: Topics,
-    workload: str,
+    load: Load,
     phases: list[Phase],
-    *,
-    merges: bool,
     is_alive: Callable[[], bool],
     patience: float = 60,
-) -> Load:
-    """Produce all phases, from when the job answers at all, and read until all is answered.
+) -> None:
+    """Go on with a load by more phases, from when the job answers, until all is answered.
 
     What is not answered `patience` seconds after the last record is missing. Raises Silent when
     the job dies, or answers nothing within two minutes.
     """
+    first = len(load.phases)
+    load.phases += phases
     context = get_context("spawn")
     answered = context.Event()
     ours, theirs = context.Pipe(duplex=False)
-    arguments = (servers, topics.records, phases, answered, theirs)
+    arguments = (servers, topics.records, phases, first, len(load.sent), answered, theirs)
     producer = context.Process(target=_produce, args=arguments, daemon=True)
     consumer = Consumer(
         {"bootstrap.servers": servers, "group.id": "unused", "enable.auto.commit": False}
     )
     gc.disable()
     try:
-        consumer.assign([TopicPartition(topics.outputs, p, 0) for p in range(PARTITIONS)])
+        consumer.assign([TopicPartition(topics.outputs, p, n) for p, n in enumerate(load.read)])
         producer.start()
         theirs.close()
-        return _consume(
-            consumer, Load(workload, phases, [], []), answered, ours, merges, is_alive, patience
-        )
+        _consume(consumer, load, sum(p.seconds for p in phases), answered, ours, is_alive, patience)
     finally:
         gc.enable()
         producer.terminate()
@@ -128,12 +131,12 @@ def run_load(
 def _consume(
     consumer: Any,
     load: Load,
+    seconds: float,
     answered: Event,
     producer: Connection,
-    merges: bool,
     is_alive: Callable[[], bool],
     patience: float,
-) -> Load:
+) -> None:
     deadline = time.monotonic() + 120
     produced, complete, looked = False, False, 0.0
     while time.monotonic() < deadline:
@@ -143,9 +146,10 @@ def _consume(
             if message.error():
                 raise KafkaException(message.error())
             load.received.append((now, message.value()))
+            load.read[message.partition()] = message.offset() + 1
             if not answered.is_set():
                 answered.set()
-                deadline = time.monotonic() + 120 + sum(p.seconds for p in load.phases)
+                deadline = time.monotonic() + 120 + seconds
             continue
         if not is_alive():
             raise Silent("The job ended.")
@@ -154,18 +158,17 @@ def _consume(
             produced, deadline = True, time.monotonic() + patience
         if produced and not complete and time.monotonic() - looked > 0.5:
             looked = time.monotonic()
-            answers, _ = judge(load, merges=merges)
+            answers, _ = judge(load)
             complete = not any(a.missing for a in answers)
             if complete:
                 # A moment more, for what comes twice.
                 deadline = time.monotonic() + 1
     if not produced:
         raise Silent("The job answered nothing." if not answered.is_set() else "No producer.")
-    return load
 
 
-def judge(load: Load, *, merges: bool) -> tuple[list[Answers], int]:
-    """How each measured phase was answered, and how many outputs no record explains."""
+def judge(load: Load) -> tuple[list[Answers], int]:
+    """How each phase was answered, and how many outputs no record explains."""
     wanted = expected(load.workload, load.sent)
     arrivals: dict[Update, list[int]] = defaultdict(list)
     wrong = 0
@@ -175,8 +178,8 @@ def judge(load: Load, *, merges: bool) -> tuple[list[Answers], int]:
             wrong += 1
             continue
         arrivals[update].append(moment)
-    covers = _Covers(arrivals) if merges else None
-    by_phase = {i: Answers(p.rate) for i, p in enumerate(load.phases) if p.measured}
+    covers = _Covers(arrivals) if load.merges else None
+    by_phase = {i: Answers(p.rate) for i, p in enumerate(load.phases)}
     for one in load.sent:
         if answers := by_phase.get(one.phase):
             answers.begin_ns = answers.begin_ns or one.sent_ns
@@ -225,9 +228,18 @@ class _Covers:
 
 
 def _produce(
-    servers: str, topic: str, phases: list[Phase], answered: Event, result: Connection
+    servers: str,
+    topic: str,
+    phases: list[Phase],
+    first: int,
+    before: int,
+    answered: Event,
+    result: Connection,
 ) -> None:
-    """Be the producer's process: a few records until one is answered, then the phases."""
+    """Be the producer's process: a few records until one is answered, then the phases.
+
+    `first` is the number of the first phase; `before` how many records were sent earlier.
+    """
     producer = Producer({"bootstrap.servers": servers, "linger.ms": 0})
     sent: list[Sent] = []
     refused: list[str] = []
@@ -237,7 +249,7 @@ def _produce(
             refused.append(str(error))
 
     def send(phase: int, due_ns: int) -> None:
-        at_ms, sent_ns, n = time.time_ns() // 1_000_000, time.monotonic_ns(), len(sent)
+        at_ms, sent_ns, n = time.time_ns() // 1_000_000, time.monotonic_ns(), before + len(sent)
         key, value = record(n, sent_ns)
         producer.produce(topic, key=key, value=value, timestamp=at_ms, on_delivery=told)
         sent.append(Sent(n, phase, sent_ns, at_ms, sent_ns - due_ns))
@@ -246,7 +258,7 @@ def _produce(
     while not answered.wait(1 / PROBES_PER_SECOND):
         send(-1, time.monotonic_ns())
     gc.disable()
-    for number, phase in enumerate(phases):
+    for number, phase in enumerate(phases, first):
         begin = time.monotonic_ns()
         for i in range(int(phase.rate * phase.seconds)):
             due = begin + int(i * 1e9 / phase.rate)
