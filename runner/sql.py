@@ -192,7 +192,8 @@ def _parsed(text: str) -> exp.Expr:
         raise NotAllowed("The expression has a character that can't be shown; remove it.")
     try:
         tokens = _DIALECT.tokenize(text)
-        if any(token.comments for token in tokens) or "/*" in _outside_strings(text):
+        commented = any(token.comments for token in tokens) or "/*" in _outside_strings(text)
+        if commented or not tokens:
             raise NotAllowed("Comments and hints have no place in an expression; remove them.")
         _check_depth(tokens)
         trees = _DIALECT.parser().parse(tokens, text)
@@ -446,6 +447,8 @@ def _check_function(call: exp.Anonymous) -> None:
 
 
 def _sentence(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "The expression is nested too deep; split it."
     details = getattr(error, "errors", None)
     if details and details[0].get("description"):
         detail = details[0]

@@ -74,7 +74,7 @@ def test_refused_expressions_say_why(text):
         ("+".join(["a"] * 1_500), "too many parts"),
         ("a\0b", "can't be shown"),
         ("\ud800", "can't be shown"),
-        ("-" * 60 + "a", "nested"),
+        ("-" * 60 + "a", "Comments"),
         ("not " * 500 + "a", "nested"),
     ],
 )
