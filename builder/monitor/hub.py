@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
-from channels.layers import get_channel_layer
+from channels.layers import channel_layers
 from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,9 @@ class Hub:
 
     def __init__(self) -> None:
         self._watchers: dict[str, set[Watcher]] = {}
-        self._layer = get_channel_layer()
+        # A layer of its own: all channels of one are read from one list in Redis, where a reader
+        # of an event loop that has just ended could take a message that is for this one.
+        self._layer = channel_layers.make_backend("default")
         self._joining = asyncio.Lock()
         self._channel = ""
         self._listening: asyncio.Task[None] | None = None
