@@ -271,7 +271,7 @@ class Program:
         """The source of a step's DataFrame; of a sink, that of its records."""
         inputs = inputs_of(self.graph, step, self.rows) or {}
         if isinstance(config, ToTopic):
-            return f"{inputs['rows']}.select({columns_of(self.record(step.id, inputs['rows']))})"
+            return self._records(step.id, inputs["rows"])
         if isinstance(config, LookupTable):
             return config.emit(read=self.given.get(step.id, ""))
         if config.state(**inputs) is not None:
@@ -357,7 +357,7 @@ class Program:
         (sink,) = segment.sinks
         step = self.graph.by_id[sink]
         yield _comment(step)
-        records = f"{self.into(sink)}.select({columns_of(self.record(sink, self.into(sink)))})"
+        records = self._records(sink, self.into(sink))
         observe = "" if step.type in INTERNAL else _observed(sink)
         bound = self._writer(segment) if segment.loads else sink
         yield _bound(bound, records + observe + self._started(segment))
@@ -432,9 +432,8 @@ class Program:
                     "    print(line)\n"
                 )
             else:
-                records = f"{rows}.select({columns_of(self.record(sink, rows))})"
                 lines.append(
-                    f'{records}.write.format("kafka")'
+                    f'{self._records(sink, rows)}.write.format("kafka")'
                     f".options(**CONNECTIONS[{getattr(config, 'connection', '')!r}]).save()\n"
                 )
             if self.graph.by_id[sink].type not in INTERNAL:
@@ -476,6 +475,10 @@ class Program:
             "key": NO_KEY,
             "value": config.row(rows),
         }
+
+    def _records(self, sink: str, rows: Rows) -> str:
+        """The source of the DataFrame of a sink's records."""
+        return f"{rows}.select({columns_of(self.record(sink, rows))})"
 
     def _started(self, segment: Segment) -> str:
         linger = "\n.option('kafka.linger.ms', 0)" if segment.mode == "real_time" else ""

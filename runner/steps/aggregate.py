@@ -91,16 +91,14 @@ class Aggregation(Config):
         """
         place, came = (", ".join(map(sql.quoted, names)) for names in (lane, order))
         at = sql.quoted(version)
+        one = f"min(struct({place})) = max(struct({place}))"
         if self.function == "collect_list":
             found = f"collect_list(struct({came}, {of} AS value))"
             by_offset = f"transform({found}, row -> struct(row.{at}, row.value))"
-            first, second = (f"sort_array({each}).value" for each in (by_offset, found))
-        else:
-            by = "min_by" if self.function == "first" else "max_by"
-            first, second = f"{by}({of}, {at})", f"{by}({of}, struct({came}))"
-        one = f"min(struct({place})) = max(struct({place}))"
-        chosen = f"if({one}, {first}, {second})"
-        return f"array_compact({chosen})" if self.function == "collect_list" else chosen
+            chosen = f"if({one}, sort_array({by_offset}).value, sort_array({found}).value)"
+            return f"array_compact({chosen})"
+        by = "min_by" if self.function == "first" else "max_by"
+        return f"if({one}, {by}({of}, {at}), {by}({of}, struct({came})))"
 
     @property
     def is_ordered(self) -> bool:
