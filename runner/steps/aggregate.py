@@ -30,6 +30,8 @@ from runner.steps.record_key import key_text
 
 # The hidden column of a result that is of all rows.
 ALL = "_all"
+# In how many hopping windows a row is at most where Spark's own are the faster ones.
+FEW = 2
 
 
 class Aggregation(Config):
@@ -296,9 +298,11 @@ class Aggregate(StepType):
 
     def signature(self) -> object:
         kept = self.model_dump(mode="json", exclude={"grace", "emit_", "late"})
-        # What the state has to remember differs where results come at the end only, and where
-        # it has to know when rows came.
+        # What the state has to remember differs where results come at the end only, where Spark
+        # keeps it and not an operator, and where it has to know when rows came.
         more: list[str] = [self.emit_] if self.emit_ == "final" else []
+        if self.window.kind == "hopping" and not self.by_operator and not more:
+            more.append("by SQL")
         if not self.by_operator and any(a.is_ordered for a in self.aggregations):
             more.append("in order")
         return [kept, *more] if more else kept
@@ -311,8 +315,9 @@ class Aggregate(StepType):
     def by_operator(self) -> bool:
         """Whether Spark's SQL can't say these windows in update mode, or says them too slowly: it
         shuffles, looks up and writes each row once for each hopping window that it is in."""
-        if self.window.kind == "hopping":
-            return self.batches_only() is None
+        if self.window.kind == "hopping" and self.window.size and self.window.advance:
+            windows = -(-milliseconds(self.window.size) // milliseconds(self.window.advance))
+            return windows > FEW and self.batches_only() is None
         return self.window.kind in ("sliding", "session")
 
     def _key(self) -> tuple[str, ...]:

@@ -68,6 +68,19 @@ def test_the_checkpoint_stays_with_the_mode_and_leaves_with_the_state():
     assert checkpoint(graph) != before
 
 
+def test_a_checkpoint_is_of_who_keeps_the_windows():
+    """Where a row is in many, an operator does, but Spark where late rows are told exactly."""
+    graph = drawn("hopping-many")
+
+    def checkpoint(**changed):
+        graph["steps"][1]["config"].update(changed)
+        return plan_of(graph, "micro_batch").segments[0].checkpoint
+
+    by_operator = checkpoint()
+    assert checkpoint(late="exact") != by_operator
+    assert checkpoint(late="usual") == by_operator
+
+
 def test_every_step_has_a_segment():
     for name in NAMES:
         done = planned(name)

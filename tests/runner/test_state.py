@@ -18,7 +18,8 @@ from tests.runner.drawn import SCENARIOS
 
 # What the tests of every change ask; `make scenarios` asks all.
 CHOSEN = {
-    "branch-two-states", "functions", "hopping", "sessions", "table-filter", "table-table-full",
+    "branch-two-states", "functions", "hopping-many", "sessions", "table-filter",
+    "table-table-full",
 }  # fmt: skip
 ASKED = [p for p in SCENARIOS if p.stem in CHOSEN or os.environ.get("HEADRACE_SCENARIOS")]
 CONNECTIONS = {"local": {"type": "kafka", "bootstrap_servers": "127.0.0.1:9"}}

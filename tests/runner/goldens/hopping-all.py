@@ -1,13 +1,9 @@
 """golden, drawn in Headrace.
 
 report: real-time. Every step can run record by record.
-
-Its state operators are in headrace-operators.jar, which Headrace serves;
-give it to spark-submit by --jars, beside Spark's connector to Kafka.
 """
 
-import json
-from pyspark.sql import DataFrame, SparkSession, functions as F
+from pyspark.sql import SparkSession, functions as F
 
 spark = (
     SparkSession.builder.appName("golden")
@@ -39,14 +35,6 @@ CONNECTIONS = {
         )
     },
 }
-
-
-def state_operator(name, *inputs, **options):
-    """The rows of one of the state operators in headrace-operators.jar."""
-    java = getattr(spark._jvm.headrace, name)
-    rows = java.apply([given._jdf for given in inputs], json.dumps(options))
-    return DataFrame(rows, spark)
-
 
 cars = (
     spark.readStream.format("kafka")
@@ -81,27 +69,30 @@ cars = (
     .observe("cars", F.count("*").alias("rows"))
 )
 
-traffic = state_operator(
-    "HoppingWindows",
-    cars,
-    group_by=[],
-    time="_timestamp",
-    size=600000,
-    advance=300000,
-    grace=3600000,
-    results=[["cars", "count(*)"], ["people", "sum(people)"]],
-    emit="updates",
-    order=["_arrived", "_offset"],
-).observe("traffic", F.count("*").alias("rows"))
+traffic = (
+    cars.observe(
+        "traffic.windows",
+        F.expr(
+            "approx_top_k(unix_millis(_timestamp) - pmod(unix_millis(_timestamp), 300000) + 600000, 1000)"
+        ).alias("ends"),
+    )
+    .withWatermark("_timestamp", "1 hour")
+    .groupBy(F.window("_timestamp", "10 minutes", "5 minutes"))
+    .agg(
+        F.count("*").alias("cars"),
+        F.sum(F.expr("people")).alias("people"),
+        F.count("*").alias("_version"),
+    )
+    .observe("traffic", F.count("*").alias("rows"))
+)
 
 write_report = (
     traffic.select(
         F.lit("bridge-traffic").alias("topic"),
         F.to_json(F.struct("window"), {"ignoreNullFields": "false"}).alias("key"),
-        F.when(
-            ~F.col("_deleted"),
-            F.to_json(F.struct("window", "cars", "people"), {"ignoreNullFields": "false"}),
-        ).alias("value"),
+        F.to_json(F.struct("window", "cars", "people"), {"ignoreNullFields": "false"}).alias(
+            "value"
+        ),
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
@@ -113,7 +104,7 @@ write_report = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/traffic-da36e34a44")
+    .option("checkpointLocation", CHECKPOINTS + "/traffic-a54ac51dd4")
     .queryName("report")
     .outputMode("update")
 )

@@ -1,13 +1,9 @@
 """golden, drawn in Headrace.
 
 out: real-time. Every step can run record by record.
-
-Its state operators are in headrace-operators.jar, which Headrace serves;
-give it to spark-submit by --jars, beside Spark's connector to Kafka.
 """
 
-import json
-from pyspark.sql import DataFrame, SparkSession, functions as F
+from pyspark.sql import SparkSession, functions as F
 
 spark = (
     SparkSession.builder.appName("golden")
@@ -39,14 +35,6 @@ CONNECTIONS = {
         )
     },
 }
-
-
-def state_operator(name, *inputs, **options):
-    """The rows of one of the state operators in headrace-operators.jar."""
-    java = getattr(spark._jvm.headrace, name)
-    rows = java.apply([given._jdf for given in inputs], json.dumps(options))
-    return DataFrame(rows, spark)
-
 
 # Orders
 orders = (
@@ -84,57 +72,61 @@ orders = (
     .observe("orders", F.count("*").alias("rows"))
 )
 
-stats = state_operator(
-    "HoppingWindows",
-    orders,
-    group_by=["customer"],
-    time="_timestamp",
-    size=10000,
-    advance=5000,
-    grace=60000,
-    results=[
-        ["n", "count(*)"],
-        ["total", "sum(amount)"],
-        ["low", "min(amount)"],
-        ["high", "max(amount)"],
-        ["mean", "avg(amount)"],
-        ["half", "percentile(amount, 0.5)"],
-        ["spread", "stddev(amount)"],
-        ["earliest", "first(order)"],
-        ["newest", "last(order)"],
-        ["kinds", "approx_count_distinct(amount)"],
-        ["list", "collect_list(order)"],
-        ["set", "collect_set(order)"],
-    ],
-    emit="updates",
-    order=["_arrived", "_offset"],
-).observe("stats", F.count("*").alias("rows"))
+stats = (
+    orders.observe(
+        "stats.windows",
+        F.expr(
+            "approx_top_k(unix_millis(_timestamp) - pmod(unix_millis(_timestamp), 5000) + 10000, 1000)"
+        ).alias("ends"),
+    )
+    .withWatermark("_timestamp", "1 minute")
+    .groupBy(F.window("_timestamp", "10 seconds", "5 seconds"), "customer")
+    .agg(
+        F.count("*").alias("n"),
+        F.sum(F.expr("amount")).alias("total"),
+        F.min(F.expr("amount")).alias("low"),
+        F.max(F.expr("amount")).alias("high"),
+        F.avg(F.expr("amount")).alias("mean"),
+        F.percentile(F.expr("amount"), 0.5).alias("half"),
+        F.stddev(F.expr("amount")).alias("spread"),
+        F.expr(
+            "if(min(struct(_topic, _partition)) = max(struct(_topic, _partition)), min_by(order, _offset), min_by(order, struct(_arrived, _topic, _partition, _offset)))"
+        ).alias("earliest"),
+        F.expr(
+            "if(min(struct(_topic, _partition)) = max(struct(_topic, _partition)), max_by(order, _offset), max_by(order, struct(_arrived, _topic, _partition, _offset)))"
+        ).alias("newest"),
+        F.approx_count_distinct(F.expr("amount")).alias("kinds"),
+        F.expr(
+            "array_compact(if(min(struct(_topic, _partition)) = max(struct(_topic, _partition)), sort_array(transform(collect_list(struct(_arrived, _topic, _partition, _offset, order AS value)), row -> struct(row._offset, row.value))).value, sort_array(collect_list(struct(_arrived, _topic, _partition, _offset, order AS value))).value))"
+        ).alias("list"),
+        F.collect_set(F.expr("order")).alias("set"),
+        F.count("*").alias("_version"),
+    )
+    .observe("stats", F.count("*").alias("rows"))
+)
 
 write_out = (
     stats.select(
         F.lit("order-stats").alias("topic"),
         F.to_json(F.struct("window", "customer"), {"ignoreNullFields": "false"}).alias("key"),
-        F.when(
-            ~F.col("_deleted"),
-            F.to_json(
-                F.struct(
-                    "window",
-                    "customer",
-                    "n",
-                    "total",
-                    "low",
-                    "high",
-                    "mean",
-                    "half",
-                    "spread",
-                    "earliest",
-                    "newest",
-                    "kinds",
-                    "list",
-                    "set",
-                ),
-                {"ignoreNullFields": "false"},
+        F.to_json(
+            F.struct(
+                "window",
+                "customer",
+                "n",
+                "total",
+                "low",
+                "high",
+                "mean",
+                "half",
+                "spread",
+                "earliest",
+                "newest",
+                "kinds",
+                "list",
+                "set",
             ),
+            {"ignoreNullFields": "false"},
         ).alias("value"),
         F.array(
             F.struct(
@@ -147,7 +139,7 @@ write_out = (
     .writeStream.format("kafka")
     .options(**CONNECTIONS["local"])
     .option("kafka.linger.ms", 0)
-    .option("checkpointLocation", CHECKPOINTS + "/stats-f93d499ab5")
+    .option("checkpointLocation", CHECKPOINTS + "/stats-758415d20f")
     .queryName("out")
     .outputMode("update")
 )

@@ -1,0 +1,161 @@
+"""golden, drawn in Headrace.
+
+out: real-time. Every step can run record by record.
+
+Its state operators are in headrace-operators.jar, which Headrace serves;
+give it to spark-submit by --jars, beside Spark's connector to Kafka.
+"""
+
+import json
+from pyspark.sql import DataFrame, SparkSession, functions as F
+
+spark = (
+    SparkSession.builder.appName("golden")
+    .config("spark.sql.variable.substitute", "false")
+    .config("spark.sql.runSQLOnFiles", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    .config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    .config(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    )
+    .config("spark.shuffle.streaming.networkBufferSize", "16")
+    .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "100")
+    .config("spark.shuffle.streaming.writerMaxMemory", "2097152")
+    .config("spark.executor.heartbeatInterval", "1s")
+    .getOrCreate()
+)
+CHECKPOINTS = spark.conf.get("spark.headrace.checkpoints", "checkpoints/golden")
+CONNECTIONS = {
+    "local": {
+        "kafka.bootstrap.servers": spark.conf.get(
+            "spark.headrace.connection.local", "127.0.0.1:9092"
+        )
+    },
+}
+
+
+def state_operator(name, *inputs, **options):
+    """The rows of one of the state operators in headrace-operators.jar."""
+    java = getattr(spark._jvm.headrace, name)
+    rows = java.apply([given._jdf for given in inputs], json.dumps(options))
+    return DataFrame(rows, spark)
+
+
+# Orders
+orders = (
+    spark.readStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("subscribe", "orders")
+    .option("startingOffsets", "earliest")
+    .load()
+    .withColumn(
+        "json",
+        F.from_json(
+            F.col("value").cast("string"),
+            "order bigint, customer string, amount double, items array<string>, at timestamp, _corrupt_record string",
+            {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt_record"},
+        ),
+    )
+    .observe(
+        "orders.dropped",
+        F.count_if(F.expr("json IS NULL OR json._corrupt_record IS NOT NULL")).alias("dropped"),
+    )
+    .where("json IS NOT NULL AND json._corrupt_record IS NULL")
+    .select(
+        F.col("json.order").alias("order"),
+        F.col("json.customer").alias("customer"),
+        F.col("json.amount").alias("amount"),
+        F.col("json.items").alias("items"),
+        F.col("json.at").alias("at"),
+        F.col("key").cast("string").alias("_key"),
+        F.coalesce(F.col("json.at"), F.col("timestamp")).alias("_timestamp"),
+        F.col("topic").alias("_topic"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("timestamp").alias("_arrived"),
+    )
+    .observe("orders", F.count("*").alias("rows"))
+)
+
+stats = state_operator(
+    "HoppingWindows",
+    orders,
+    group_by=["customer"],
+    time="_timestamp",
+    size=10000,
+    advance=4000,
+    grace=60000,
+    results=[
+        ["n", "count(*)"],
+        ["total", "sum(amount)"],
+        ["low", "min(amount)"],
+        ["high", "max(amount)"],
+        ["mean", "avg(amount)"],
+        ["half", "percentile(amount, 0.5)"],
+        ["spread", "stddev(amount)"],
+        ["earliest", "first(order)"],
+        ["newest", "last(order)"],
+        ["kinds", "approx_count_distinct(amount)"],
+        ["list", "collect_list(order)"],
+        ["set", "collect_set(order)"],
+    ],
+    emit="updates",
+    order=["_arrived", "_offset"],
+).observe("stats", F.count("*").alias("rows"))
+
+write_out = (
+    stats.select(
+        F.lit("order-stats").alias("topic"),
+        F.to_json(F.struct("window", "customer"), {"ignoreNullFields": "false"}).alias("key"),
+        F.when(
+            ~F.col("_deleted"),
+            F.to_json(
+                F.struct(
+                    "window",
+                    "customer",
+                    "n",
+                    "total",
+                    "low",
+                    "high",
+                    "mean",
+                    "half",
+                    "spread",
+                    "earliest",
+                    "newest",
+                    "kinds",
+                    "list",
+                    "set",
+                ),
+                {"ignoreNullFields": "false"},
+            ),
+        ).alias("value"),
+        F.array(
+            F.struct(
+                F.lit("headrace.id").alias("key"),
+                F.to_json(F.struct("window", "customer", "_version")).cast("binary").alias("value"),
+            )
+        ).alias("headers"),
+    )
+    .observe("out", F.count("*").alias("rows"))
+    .writeStream.format("kafka")
+    .options(**CONNECTIONS["local"])
+    .option("kafka.linger.ms", 0)
+    .option("checkpointLocation", CHECKPOINTS + "/stats-e164318aa7")
+    .queryName("out")
+    .outputMode("update")
+)
+
+# What the topics hold is taken in first, in one batch: tables are whole, and what
+# a crash left undone comes in no other order.
+write_out.trigger(availableNow=True).start().awaitTermination()
+spark.streams.resetTerminated()
+write_out.trigger(realTime="2 minutes").start()
+
+spark.streams.awaitAnyTermination()
