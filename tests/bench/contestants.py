@@ -49,10 +49,16 @@ class Place:
 
 
 class Job(Protocol):
-    """A job that was started; `checkpoints` are the folders of its real-time queries."""
+    """A job that was started, in a process group of its own.
+
+    `checkpoints` are the folders of its real-time queries.
+    """
 
     @property
     def checkpoints(self) -> list[Path]: ...
+
+    @property
+    def group(self) -> int: ...
 
     def wait_until_ready(self) -> None: ...
 
@@ -82,6 +88,10 @@ class HostedJob:
     checkpoints: list[Path]
     events: list[Any] = field(default_factory=list)
     offset: int = 0
+
+    @property
+    def group(self) -> int:
+        return self.process.pid
 
     def wait_until_ready(self) -> None:
         deadline = time.monotonic() + 180
@@ -117,6 +127,10 @@ class OwnJob:
     process: "subprocess.Popen[bytes]"
     file: Path
     checkpoints: list[Path]
+
+    @property
+    def group(self) -> int:
+        return self.process.pid
 
     def wait_until_ready(self) -> None:
         def ready() -> bool:

@@ -14,12 +14,11 @@ windows of 10 s that advance by 5 s, each update; `join`, each record with its k
 that was loaded before, and some of whose rows were deleted.
 
 **Contestants** (`contestants.py`), each a fresh job on fresh topics of one embedded broker, two
-partitions a topic. Those in real time are started together, and loaded one after the other for a
-few seconds, round after round, in every second one backwards: how fast a machine is differs from
-minute to minute, so that jobs which were measured minutes apart can't be compared. Those in
-batches ask Kafka without a pause, also while nothing comes, so each of them has the machine for
-itself. Each is started in a session of its own, because Linux shares the processor out among
-sessions before it does among processes:
+partitions a topic. They take turns of a few seconds, round after round, in every second one
+backwards: how fast a machine is differs from minute to minute, so that jobs which were measured
+minutes apart can't be compared. Who waits for its turn stands still (SIGSTOP), because a job costs
+processor time also while nothing comes. Each is started in a session of its own, as Linux
+shares the processor out among sessions before it does among processes:
 - compiled: the graph, compiled by Headrace and run by its host, in real-time mode. Bad records are
   skipped, so that it does what the others do; `compiled with dead letters` has Headrace's default,
   a second query that watches for them. `compiled micro-batch` is the count in the other mode.
@@ -55,7 +54,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -85,6 +84,8 @@ from tests.bench.workloads import WORKLOADS, Topics
 DEFAULT_INTERVAL = 120
 # How far around a checkpoint its pause is looked for.
 AROUND_NS = 1_500_000_000
+# What each turn begins with and does not count: who stood still has caught up after it.
+SETTLING = Phase(300, 1)
 PAUSED = {"filter": "stateless", "count": "stateful"}
 
 
@@ -111,6 +112,21 @@ class Run:
 
     def __str__(self) -> str:
         return f"{self.workload}, {self.contestant.name}"
+
+    def stand_still(self) -> None:
+        """Leave the machine to the others; one that has ended is left alone."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def stop(self) -> None:
+        self.go_on()
+        self.job.stop()
+
+    def _signal(self, sent: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.job.group, sent)
 
     def batch_ends(self) -> list[int]:
         """When each real-time batch ended, by the steady clock."""
@@ -168,9 +184,7 @@ class Contest:
     def run(self) -> None:
         for workload in self.options.workloads:
             chosen = [c for c in self._contestants() if workload in c.workloads]
-            self._take_turns([c for c in chosen if not c.merges], workload)
-            for contestant in (c for c in chosen if c.merges):
-                self._take_turns([contestant], workload)
+            self._take_turns(chosen, workload)
         if self.options.pause_seconds:
             self._measure_pauses()
 
@@ -182,7 +196,7 @@ class Contest:
         return Phase(max(self.options.rates), self.options.warm_up)
 
     def _take_turns(self, contestants: list[Contestant], workload: str) -> None:
-        """Let all of these run at once, and load one after the other, again and again."""
+        """Load one after the other, again and again, while the others stand still."""
         phases = [Phase(rate, self.options.seconds) for rate in self.options.rates]
         # Starting, probing and waiting for the last outputs take a while, too.
         turn = sum(phase.seconds for phase in phases) + 10
@@ -194,13 +208,16 @@ class Contest:
                 run = self._start(contestant, workload, interval, stopped_after)
                 if run and self._load(run, [self._warm_up]) is not None:
                     runs.append(run)
+                    run.stand_still()
             for round_ in range(1, self.options.rounds + 1):
                 for run in list(runs if round_ % 2 else reversed(runs)):
-                    answers = self._load(run, phases)
+                    run.go_on()
+                    answers = self._load(run, [SETTLING, *phases])
+                    run.stand_still()
                     if answers is None:
                         runs.remove(run)
                     else:
-                        self._note(run, round_, answers)
+                        self._note(run, round_, answers[1:])
             for run in runs:
                 if wrong := judge(run.load)[1]:
                     self._trouble(f"{run}: {wrong} outputs that no record explains")
@@ -243,8 +260,8 @@ class Contest:
         except CantCompile as refused:
             self._trouble(f"{workload}, {contestant.name}: can't be compiled yet: {refused}")
             return None
-        stopped_after.callback(job.stop)
         run = Run(contestant, workload, topics, job, Load(workload, contestant.merges))
+        stopped_after.callback(run.stop)
         try:
             job.wait_until_ready()
         except Silent as trouble:

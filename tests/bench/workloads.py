@@ -138,6 +138,7 @@ def graph(workload: str, topics: Topics, on_bad_record: str = "skip") -> dict[st
                 format="json",
                 columns=columns({"k": "string", "name": "string"}),
                 key=["k"],
+                on_bad_record=on_bad_record,
             ),
             step("named", "join", kind="inner", on=[{"left": "k", "right": "k"}]),
         ],

@@ -92,6 +92,9 @@ public final class Jobs {
         // One for each partition, as Spark has a task for each.
         set.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, 2);
         set.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
+        // While others take their turn it stands still, and is to find its partitions again.
+        set.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), 600_000);
+        set.put(StreamsConfig.consumerPrefix(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG), 600_000);
         set.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
         return set;
     }
