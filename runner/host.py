@@ -75,6 +75,10 @@ CONF = {
 }
 
 
+# It warns twice a second that rows are larger than the buffer that the planner has chosen.
+QUIET = "org.apache.spark.shuffle.streaming.StreamingShuffleWriter"
+
+
 class _Ended(Exception):
     """The job is over: with this code, for this reason."""
 
@@ -203,6 +207,8 @@ class _Host:
             # No port of a job on one machine is open to others.
             os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
             settings["spark.driver.host"] = "127.0.0.1"
+            # A machine that slept has heard no heartbeat of its own, and goes on all the same.
+            settings["spark.storage.blockManagerHeartbeatTimeoutMs"] = "7d"
         # Only what Java must know before it starts: anybody on the machine can read a command line.
         command = SparkConf(loadDefaults=False).set("spark.jars", ",".join(self.run["jars"]))
         if "spark.driver.memory" in settings:
@@ -221,6 +227,8 @@ class _Host:
         conf = SparkConf().setMaster(self.run["master"] or f"local[{slots}]")
         conf.setAppName(self.run["name"]).setAll(list(settings.items()))
         self.spark = SparkSession(SparkContext(conf=conf))
+        log4j = self.spark._jvm.org.apache.logging.log4j
+        log4j.core.config.Configurator.setLevel(QUIET, log4j.Level.ERROR)
         self.progress = self.spark._jvm.headrace.Progress.of(self.spark._jsparkSession)
 
     def _console_topics(self) -> list[ConsoleTopics]:
