@@ -70,10 +70,10 @@ def test_the_checkpoint_stays_with_the_mode_and_leaves_with_the_state():
 
 def test_a_checkpoint_is_of_who_keeps_the_windows():
     """Where a row is in many, an operator does, but Spark where late rows are told exactly."""
-    graph = drawn("hopping-many")
+    graph = drawn("product-views")
 
     def checkpoint(**changed):
-        graph["steps"][1]["config"].update(changed)
+        graph["steps"][2]["config"].update(changed)
         return plan_of(graph, "micro_batch").segments[0].checkpoint
 
     by_operator = checkpoint()
