@@ -49,8 +49,8 @@ def make_ready(
     """Make the missing topics that the job writes; return how many partitions each step reads.
 
     A new topic gets as many partitions as the topics that are read by a step `beside` its own
-    (in the same segment). Raises NotReady where a broker does not answer or a topic to be read
-    is missing.
+    (in the same segment), a console's only one. Raises NotReady where a broker does not answer
+    or a topic to be read is missing.
     """
     topics = list(topics)
     read: dict[str, int] = {}
@@ -83,6 +83,9 @@ def make_ready(
     sizes: dict[str, int] = {}
     for admin, topic in to_make:
         partitions = max((n for s, n in read.items() if beside(topic["step"], s)), default=-1)
+        if topic["use"] == "console":
+            # Rows without a key, of which people are to see the newest last.
+            partitions = 1
         _make(admin, topic, partitions)
         sizes[topic["topic"]] = partitions
         say(f"Made the topic {topic['topic']}, which was not there.")
