@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from runner import sql
 
@@ -128,6 +128,15 @@ class Rows:
     def order(self) -> list[str]:
         """The columns that say in which order the rows came, none where that is not known."""
         return [n for n in (ARRIVED, *self.lane, self.version) if n in self.names]
+
+    @property
+    def arrival(self) -> dict[str, Any]:
+        """The same for a state operator: in which columns it is."""
+        return {
+            "arrived": ARRIVED if ARRIVED in self.names else None,
+            "lane": [n for n in self.lane if n in self.names],
+            "version": [n for n in (self.version,) if n in self.names],
+        }
 
     def expression(self, text: str) -> str:
         """A user's expression over these rows, as SQL over the DataFrame's columns."""

@@ -13,7 +13,7 @@ from runner.fields import (
     PositiveDuration,
     milliseconds,
 )
-from runner.rows import ARRIVED, DELETED, VERSION, Column, Rows
+from runner.rows import DELETED, VERSION, Column, Rows
 from runner.step_type import (
     Fault,
     Group,
@@ -293,7 +293,7 @@ class Aggregate(StepType):
             grace=milliseconds(self.grace),
             results=[[a.name, a.call(rows)] for a in self.aggregations],
             emit=self.emit_,
-            order=[n for n in (ARRIVED, rows.version) if n in rows.names],
+            **rows.arrival,
         )
 
     def signature(self) -> object:

@@ -59,6 +59,7 @@ class Deduplicate(StepType):
                 columns=list(self.columns),
                 time=self.time,
                 within=milliseconds(self.within),
+                **rows.arrival,
             )
         _, shuffled = rows.shuffled([repr(sql.quoted(name)) for name in self.columns])
         return f"{code}.select('*', {shuffled})"

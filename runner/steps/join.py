@@ -169,6 +169,7 @@ class Join(StepType):
                 kind=self.kind,
                 arrived=ARRIVED,
                 **_changes(right),
+                left=_lane(left),
             )
         within = self.within or Within()
         return state_operator(
@@ -338,11 +339,14 @@ def _kept(rows: Rows, on: list[str]) -> Rows:
 
 def _changes(table: Rows) -> dict[str, object]:
     """What an operator must know of a table's rows: deletions, and which row is the newer."""
-    return {
-        "deleted": DELETED if table.has_deletions else None,
-        "lane": list(table.lane) if table.version else [],
-        "version": [table.version] if table.version else [],
-    }
+    return {"deleted": DELETED if table.has_deletions else None, **_lane(table)}
+
+
+def _lane(rows: Rows) -> dict[str, object]:
+    """Which row of a side came before another."""
+    if not rows.version:
+        return {"lane": [], "version": []}
+    return {"lane": list(rows.lane), "version": [rows.version]}
 
 
 def _part(side: str, name: str) -> str:

@@ -69,7 +69,7 @@ class Reduce(StepType):
             group_by=list(self.group_by),
             initial=rows.expression(self.initial),
             expression=rows.with_columns(_ACC).expression(self.expression),
-            order=rows.order,
+            **rows.arrival,
         )
 
     def state(self, rows: Rows) -> State:

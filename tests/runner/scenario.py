@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,9 @@ def produce(servers: str, topic: str, config: dict[str, Any], rows: list[Row]) -
             value = row["value"]
         else:
             value = json.dumps({k: v for k, v in row.items() if not k.startswith("_")})
-        producer.produce(topic, value=value, key=row.get("_key"))
+        at = row.get("_timestamp")
+        millis = int(datetime.fromisoformat(at).timestamp() * 1000) if at else 0
+        producer.produce(topic, value=value, key=row.get("_key"), timestamp=millis)
     assert producer.flush(20) == 0
 
 

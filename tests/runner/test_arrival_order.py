@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from runner.rows import ARRIVED, Column, Rows
+from runner.steps import python_processor
 from runner.steps.aggregate import Aggregation
 
 SOURCE = ("_topic", "_partition", "_offset")
@@ -39,3 +40,21 @@ def test_rows_count_in_the_order_in_which_they_came(spark, rows, expected):
     ]
     (found,) = frame.agg(*(eval(one.emit(ROWS), {"F": F}) for one in asked)).collect()
     assert tuple(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "known", "expected"),
+    [
+        pytest.param(KEYED, ROWS, ["a", "b", "c", None], id="by offset within a partition"),
+        pytest.param(SPREAD, ROWS, ["a", None, "c", "d"], id="by time over several"),
+        pytest.param(KEYED, Rows("stream", ROWS.columns), ["c", "a", "b", None], id="by time"),
+        pytest.param(KEYED, Rows("stream", ()), ["b", "c", None, "a"], id="where nothing is known"),
+    ],
+)
+def test_a_python_processor_sees_rows_as_they_came(rows, known, expected):
+    names = ("said", ARRIVED, *SOURCE)
+    given = [dict(zip(names, (s, at, "says", p, o), strict=True)) for s, at, p, o in rows]
+    prelude = {"StatefulProcessor": object}
+    exec(python_processor.PRELUDE, prelude)
+    found = prelude["as_they_came"](given, **known.arrival)
+    assert [row["said"] for row in found] == expected

@@ -190,6 +190,13 @@ A1, A2, A3, A4 = (table(n, "a", f"a{n}") for n in (1, 2, 3, 4))
 GONE = table(3, "a", None)
 EVENTS = "n int, k string, at bigint"
 STREAM = "n int, k string"
+CAME = ", came timestamp"
+
+
+def came(row: Row, second: int) -> Row:
+    """A row whose record claims a time."""
+    return {**row, "came": at(second)}
+
 
 CASES = [
     Case(
@@ -236,6 +243,42 @@ CASES = [
             (([S1], [{**A1, "lane": 1, "v": "again"}]), [pair(S1, {**A1, "lane": 1})]),
         ],
     ),
+    Case(
+        "a stream's row comes no sooner than the one before it in its lane, whatever its time",
+        "JoinStreamTable",
+        {
+            **with_table("left"),
+            "left": {"lane": ["k"], "version": ["n"]},
+            "arrived": "came",
+        },
+        (STREAM + CAME, TABLE + CAME),
+        [
+            (
+                ([came(S2, 4), came(S1, 20)], [came(A1, 10)]),
+                [pair(came(S1, 20), came(A1, 10)), pair(came(S2, 4), came(A1, 10))],
+            ),
+            (
+                ([came(S3, 7)], [came(A2, 9), came(GONE, 3)]),
+                [pair(came(S3, 7), came(A1, 10))],
+            ),
+            (([came({"n": 4, "k": "a"}, 1)], []), [pair(came({"n": 4, "k": "a"}, 1), None)]),
+        ],
+    ),
+    Case(
+        "the newest row of a table is that of the highest version, whatever its time",
+        "JoinTables",
+        {**tables("full"), "arrived": "came"},
+        (TABLE + CAME, TABLE + CAME),
+        [
+            (
+                ([came(table(2, "a", None), 3), came(A1, 9)], []),
+                [change(came(A1, 9), None, 0, 0), change(came(A1, 9), None, 0, 1, gone=True)],
+            ),
+            (([came(A4, 2), came(A3, 8)], []), [
+                change(came(A3, 8), None, 1, 0), change(came(A4, 2), None, 1, 1),
+            ]),
+        ],
+    ),  # fmt: skip
     Case(
         "two tables, where both have a row",
         "JoinTables",
@@ -419,6 +462,13 @@ CASES = [
             (([e(14, "a", 85)],), [e(14, "a", 85)]),
             (([e(12, "a", None), e(13, "a", None)],), [seen(e(n, "a", None)) for n in (12, 13)]),
         ],
+    ),
+    Case(
+        "the row that came first passes, not the one of the earliest time",
+        "Deduplicate",
+        {"columns": ["k"], "time": "at", "within": 10_000, "version": ["n"]},
+        (EVENTS,),
+        [(([e(2, "a", 100), e(1, "a", 110), e(3, "a", 121)],), [e(1, "a", 110), e(3, "a", 121)])],
     ),
     Case(
         "no row passes twice",

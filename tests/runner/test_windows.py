@@ -93,7 +93,7 @@ class Case:
 SESSIONS = {"gap": 10, "grace": 100}
 SLIDING = {"size": 10, "grace": 100}
 HOPPING = {"size": 10, "advance": 4, "grace": 100}
-REDUCE = {"group_by": ["k"], "order": ["o"]}
+REDUCE = {"group_by": ["k"], "version": ["o"]}
 
 CASES = [
     Case(
@@ -148,7 +148,7 @@ CASES = [
     Case(
         "a session of one batch that is merged in it is deleted all the same",
         "SessionWindows",
-        windows(**SESSIONS, order=["x"]),
+        windows(**SESSIONS, version=["x"]),
         [
             (given(("a", 100, 1)), [("a", 100, 110, 1, 1, 1)]),
             (
@@ -375,9 +375,28 @@ CASES = [
         lambda row: (row.get("k"), row.get("acc"), row["_version"]),
     ),
     Case(
+        "rows of a lane by their version, lanes beside each other by when their rows arrived",
+        "Reduce",
+        {
+            "group_by": [], "arrived": "at", "lane": ["p"], "version": ["o"],
+            "initial": "''", "expression": "concat(acc, s)",
+        },
+        [
+            (
+                [
+                    {"at": at(9), "p": 0, "o": 1, "s": "b"}, {"at": at(6), "p": 1, "o": 1, "s": "y"},
+                    {"at": at(7), "p": 1, "o": 0, "s": "x"}, {"at": at(5), "p": 0, "o": 0, "s": "a"},
+                ],
+                [("axyb", 4)],
+            ),
+        ],
+        "at timestamp, p int, o int, s string",
+        lambda row: (row["acc"], row["_version"]),
+    ),  # fmt: skip
+    Case(
         "a number that grows out of its type, over all rows, with a null",
         "Reduce",
-        {"group_by": [], "order": ["o"], "initial": "0", "expression": "acc + coalesce(x, 0)"},
+        {"group_by": [], "version": ["o"], "initial": "0", "expression": "acc + coalesce(x, 0)"},
         [
             ([{"k": "a", "o": 1, "x": 2**40}, {"k": "b", "o": 2}], [(2**40, 2)]),
             ([{"k": "b", "o": 3, "x": -1}], [(2**40 - 1, 3)]),
@@ -582,7 +601,8 @@ def test_names_and_groups_of_any_kind(make_trial: MakeTrial) -> None:
         assert [row[name] for name in groups] == [out[0][name] for name in groups]
     assert (out[0]["so `so`"], out[0]["when"]) == (9, at(100))
     expression = "acc + `x``y` + s.`c d`"
-    options = {"group_by": groups, "initial": "1", "expression": expression, "order": ["when.ever"]}
+    options = {"group_by": groups, "initial": "1", "expression": expression}
+    options |= {"arrived": "when.ever", "lane": groups}
     trial = make_trial("Reduce", options, columns)
     for rows in ([row, row], [row]):
         out = trial.give(rows)
@@ -603,7 +623,7 @@ def test_what_can_not_be_reduced_is_refused(
     spark: SparkSession, initial: str, expression: str, says: str
 ) -> None:
     rows = spark.createDataFrame([], COLUMNS)
-    options = {"group_by": ["k"], "initial": initial, "expression": expression, "order": []}
+    options = {"group_by": ["k"], "initial": initial, "expression": expression}
     with pytest.raises(AnalysisException, match=says):
         operate(spark, "Reduce", [rows], options)
 
@@ -625,7 +645,7 @@ def test_the_type_holds_what_the_expression_gives(
     spark: SparkSession, initial: str, expression: str, type_: str
 ) -> None:
     rows = spark.createDataFrame([], COLUMNS)
-    options = {"group_by": ["k"], "initial": initial, "expression": expression, "order": []}
+    options = {"group_by": ["k"], "initial": initial, "expression": expression}
     gives = operate(spark, "Reduce", [rows], options)
     assert gives.schema["acc"].dataType.simpleString() == type_
     assert gives.columns == ["k", "acc", "_version"]
@@ -925,7 +945,7 @@ def test_on_kafka_from_micro_batches_to_real_time(broker: str, tmp_path: Path) -
             "windows-final": ("SessionWindows", windows(gap=10, grace=0, emit="final")),
             "windows-sliding": ("SlidingWindows", windows(size=10, grace=50_000)),
             "windows-hopping": ("HoppingWindows", windows(size=10, advance=4, grace=50_000)),
-            "windows-reduce": ("Reduce", {**concat, "order": ["offset"]}),
+            "windows-reduce": ("Reduce", {**concat, "version": ["offset"]}),
         },
     )
     scenario.make_topics(broker, ["windows-in", *live.queries], partitions=1)

@@ -22,22 +22,25 @@ import scala.collection.Iterator;
  * Lets the first of equal rows pass and drops those within a time of it.
  *
  * <p>Options: {@code columns} (what makes rows equal), {@code time} (a column), {@code within}
- * (milliseconds). A row passes unless one that passed is at most {@code within} earlier or later;
+ * (milliseconds), {@code arrived}, {@code lane} and {@code version}. A row passes unless one that passed is at most {@code within} earlier or later;
  * then it counts itself. One without a time always passes. Kept are the times of rows that
  * passed, until the watermark ({@code within} behind the newest row) is past them by
  * {@code within}. A row later than that is not lost: it passes, as what it may repeat is forgotten.
- * In a micro-batch rows are taken by time, in real-time mode as they come.
+ * Rows are taken as they came, in a micro-batch by time where that is not known.
  */
 public final class Deduplicate extends Operator {
   private static final StructType TIMES =
       new StructType().add("times", DataTypes.createArrayType(DataTypes.LongType));
   private final int keys;
   private final long within;
+  // Null where it is not known.
+  private final Arrival arrival;
   private transient ValueState<Row> passed;
 
-  private Deduplicate(int keys, long within) {
+  private Deduplicate(int keys, long within, Arrival arrival) {
     this.keys = keys;
     this.within = within;
+    this.arrival = arrival;
   }
 
   public static Dataset<Row> apply(List<Dataset<Row>> inputs, String options) {
@@ -55,8 +58,10 @@ public final class Deduplicate extends Operator {
             .withWatermark("time", within + " milliseconds")
             // As a number it is no event time any more, by which Spark would drop late rows.
             .withColumn("time", unix_micros(column("time")));
-    return new Deduplicate(keys, 1000 * within)
-        .over(timed, keys, TimeMode.EventTime(), rows.schema().asNullable());
+    StructType gives = rows.schema().asNullable();
+    Arrival arrival = came(said).isEmpty() ? null : arrival(gives, said, "");
+    return new Deduplicate(keys, 1000 * within, arrival)
+        .over(timed, keys, TimeMode.EventTime(), gives);
   }
 
   @Override
@@ -65,8 +70,13 @@ public final class Deduplicate extends Operator {
   }
 
   @Override
-  Comparator<Row> order() {
-    return Comparator.comparing(row -> row.isNullAt(keys + 1) ? Long.MIN_VALUE : row.getLong(keys + 1));
+  void sort(List<Row> rows) {
+    if (arrival != null) arrival.sort(rows, row -> row.getStruct(keys));
+    else rows.sort(Comparator.comparing(this::time));
+  }
+
+  private long time(Row row) {
+    return row.isNullAt(keys + 1) ? Long.MIN_VALUE : row.getLong(keys + 1);
   }
 
   @Override

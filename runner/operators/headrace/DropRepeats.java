@@ -56,8 +56,8 @@ public final class DropRepeats extends Operator {
   }
 
   @Override
-  Comparator<Row> order() {
-    return Comparator.comparing(row -> row.getStruct(keys), identity);
+  void sort(List<Row> rows) {
+    rows.sort(Comparator.comparing(row -> row.getStruct(keys), identity));
   }
 
   @Override

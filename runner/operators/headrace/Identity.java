@@ -31,11 +31,20 @@ final class Identity implements Comparator<Row>, Serializable {
   }
 
   boolean repeats(Row row, Row newest) {
-    if (version.length == 0 || compare(row, newest, lane) != 0) return false;
+    return areOfOneLane(row, newest) && compare(row, newest, version) <= 0;
+  }
+
+  /** Whether a row is known to have come by the lane of another, and not before it. */
+  boolean follows(Row row, Row other) {
+    return areOfOneLane(row, other) && compare(row, other, version) >= 0;
+  }
+
+  private boolean areOfOneLane(Row a, Row b) {
+    if (version.length == 0 || compare(a, b, lane) != 0) return false;
     for (int place : version) {
-      if (row.isNullAt(place) || newest.isNullAt(place)) return false;
+      if (a.isNullAt(place) || b.isNullAt(place)) return false;
     }
-    return compare(row, newest, version) <= 0;
+    return true;
   }
 
   private static int compare(Row a, Row b, int[] places) {

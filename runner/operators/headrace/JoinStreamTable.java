@@ -1,7 +1,6 @@
 package headrace;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -14,7 +13,7 @@ import org.apache.spark.sql.types.StructType;
  * Joins each row of a stream, once, with what a table holds for its key at that moment.
  *
  * <p>Inputs: the stream, the table. Options: {@code on} (pairs of columns), {@code kind} (inner or
- * left) and those of {@link Table}. Gives {@code left} and {@code right}, each a side's whole row;
+ * left), those of {@link Table} and {@code left}: lane and version of the stream. Gives {@code left} and {@code right}, each a side's whole row;
  * changes of the table emit nothing. Kept per key is the table's newest row, nothing once it has
  * been deleted. A row meets what has arrived before it, in either mode; of a micro-batch's rows
  * that arrived at one moment, those of the table come first.
@@ -37,7 +36,7 @@ public final class JoinStreamTable extends Operator {
 
   public static Dataset<Row> apply(List<Dataset<Row>> inputs, String options) {
     JsonNode said = read(options);
-    Sides sides = new Sides(inputs, said);
+    Sides sides = new Sides(inputs, said, said.path("left"), said);
     Table table = new Table(sides.right, said);
     return new JoinStreamTable(sides, table)
         .over(sides.rows(), sides.keys, TimeMode.None(), sides.joined());
@@ -49,14 +48,8 @@ public final class JoinStreamTable extends Operator {
   }
 
   @Override
-  Comparator<Row> order() {
-    return (a, b) -> {
-      int arrival = sides.compareArrival(a, b);
-      if (arrival != 0) return arrival;
-      boolean ofStream = a.isNullAt(keys + 1);
-      if (ofStream != b.isNullAt(keys + 1)) return ofStream ? 1 : -1;
-      return ofStream ? 0 : table.identity.compare(a.getStruct(keys + 1), b.getStruct(keys + 1));
-    };
+  void sort(List<Row> rows) {
+    sides.sort(rows, 1);
   }
 
   @Override

@@ -65,7 +65,7 @@ public final class JoinStreams extends Operator {
 
   public static Dataset<Row> apply(List<Dataset<Row>> inputs, String options) {
     JsonNode said = read(options);
-    Sides sides = new Sides(inputs, said);
+    Sides sides = new Sides(inputs, said, said, said);
     String grace = said.get("grace").asLong() + " milliseconds";
     Dataset<Row> left = timed(sides.tagged(0, time(said, "left_time")), sides.keepsLeft, grace);
     Dataset<Row> right = timed(sides.tagged(1, time(said, "right_time")), sides.keepsRight, grace);
@@ -104,8 +104,9 @@ public final class JoinStreams extends Operator {
   }
 
   @Override
-  Comparator<Row> order() {
-    return Comparator.comparing(row -> row.isNullAt(keys + 2) ? Long.MIN_VALUE : row.getLong(keys + 2));
+  void sort(List<Row> rows) {
+    rows.sort(
+        Comparator.comparing(row -> row.isNullAt(keys + 2) ? Long.MIN_VALUE : row.getLong(keys + 2)));
   }
 
   @Override

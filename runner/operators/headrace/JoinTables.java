@@ -1,7 +1,6 @@
 package headrace;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +51,7 @@ public final class JoinTables extends Operator {
 
   public static Dataset<Row> apply(List<Dataset<Row>> inputs, String options) {
     JsonNode said = read(options);
-    Sides sides = new Sides(inputs, said);
+    Sides sides = new Sides(inputs, said, said.get("left"), said.get("right"));
     Table left = new Table(sides.left, said.get("left"));
     Table right = new Table(sides.right, said.get("right"));
     StructType gives =
@@ -68,15 +67,8 @@ public final class JoinTables extends Operator {
   }
 
   @Override
-  Comparator<Row> order() {
-    return (a, b) -> {
-      int arrival = sides.compareArrival(a, b);
-      if (arrival != 0) return arrival;
-      boolean isLeft = !a.isNullAt(keys);
-      if (isLeft == b.isNullAt(keys)) return isLeft ? -1 : 1;
-      int place = isLeft ? keys : keys + 1;
-      return (isLeft ? left : right).identity.compare(a.getStruct(place), b.getStruct(place));
-    };
+  void sort(List<Row> rows) {
+    sides.sort(rows, 0);
   }
 
   @Override

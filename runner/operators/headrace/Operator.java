@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.Column;
@@ -56,14 +55,14 @@ abstract class Operator extends StatefulProcessor<Row, Row, Row> {
   /** Returns what comes out because of one row of a key. */
   abstract List<Row> handle(Row key, Row row);
 
-  /** In which order the rows of one key and batch are to be handled; must be stable. */
-  abstract Comparator<Row> order();
+  /** Puts the rows of one key and batch into the order in which they are to be handled. */
+  abstract void sort(List<Row> rows);
 
   @Override
   public final Iterator<Row> handleInputRows(Row key, Iterator<Row> rows, TimerValues timers) {
     List<Row> sorted = new ArrayList<>();
     rows.foreach(sorted::add);
-    if (sorted.size() > 1) sorted.sort(order());
+    if (sorted.size() > 1) sort(sorted);
     return CollectionConverters.asScala(sorted.iterator()).flatMap(row -> scala(handle(key, row)));
   }
 
@@ -80,6 +79,24 @@ abstract class Operator extends StatefulProcessor<Row, Row, Row> {
     List<String> names = new ArrayList<>();
     if (array != null) array.forEach(name -> names.add(name.asText()));
     return names;
+  }
+
+  /** Returns the columns that say when rows came: {@code arrived}, {@code lane}, {@code version}. */
+  static List<String> came(JsonNode said) {
+    List<String> columns = new ArrayList<>();
+    if (said.hasNonNull("arrived")) columns.add(said.get("arrived").asText());
+    columns.addAll(names(said.get("lane")));
+    columns.addAll(names(said.get("version")));
+    return columns;
+  }
+
+  /** Returns how rows are put into order that have those columns under a prefix. */
+  static Arrival arrival(StructType type, JsonNode said, String prefix) {
+    return new Arrival(
+        type,
+        prefix + said.path("arrived").asText(),
+        names(said.get("lane")).stream().map(prefix::concat).toList(),
+        names(said.get("version")).stream().map(prefix::concat).toList());
   }
 
   /** Returns a column by its exact name, whatever characters are in it. */

@@ -19,12 +19,9 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.AnsiTypeCoercion;
 import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
-import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.catalyst.expressions.InterpretedOrdering;
 import org.apache.spark.sql.catalyst.expressions.JoinedRow;
-import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -50,9 +47,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * One value per group that every row changes: {@code acc = expression(acc, row)}.
  *
  * <p>Options: {@code group_by}, {@code initial} (SQL without columns), {@code expression} (SQL over
- * {@code acc} and the row's columns), {@code order} (columns). Out come the group, {@code acc} and
- * {@code _version}, the number of rows so far. In real-time mode each row gives one; in a
- * micro-batch the rows of a group are taken by {@code order} and give one together.
+ * {@code acc} and the row's columns), {@code arrived}, {@code lane} and {@code version} (columns
+ * that say when rows came, as {@link Arrival} has it). Out come the group, {@code acc} and {@code _version}, the number of rows so far. In real-time mode each row gives one; in a
+ * micro-batch the rows of a group are taken in the order in which they came and give one together.
  *
  * <p>The type of {@code acc} is that of {@code initial}, widened until it holds the expression's
  * result.
@@ -60,6 +57,7 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class Reduce extends StatefulProcessor<Row, Row, Row> {
   private static final String ACC = "acc";
   private static final String COLUMN = "__headrace_column_";
+  private static final String CAME = "__headrace_came_";
   /** Widening a decimal by one digit at a time ends with the largest. */
   private static final int ROUNDS = 100;
 
@@ -67,18 +65,18 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
   private final Formula step;
   private final DataType type;
   private final StructType rowType;
-  private final int[] order;
+  private final Arrival arrival;
   private final int groups;
   private transient ValueState<byte[]> kept;
   private transient Task task;
 
   private Reduce(
-      Formula initial, Formula step, DataType type, StructType rowType, int[] order, int groups) {
+      Formula initial, Formula step, DataType type, StructType rowType, Arrival arrival, int groups) {
     this.initial = initial;
     this.step = step;
     this.type = type;
     this.rowType = rowType;
-    this.order = order;
+    this.arrival = arrival;
     this.groups = groups;
   }
 
@@ -94,25 +92,21 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
     Formula initial = Formula.of(nothing, first.cast(type));
     Formula step = Formula.of(template(spark, withAcc(type, rows.schema())), next.cast(type));
 
-    // The rows bring what the expression reads, then what they are ordered by, then the group.
+    // The rows bring what the expression reads, then when they came, then the group.
     List<Column> selected = new ArrayList<>();
     for (String name : step.reads()) {
       selected.add(Operator.column(name).as(COLUMN + selected.size()));
     }
-    int[] order = new int[said.get("order").size()];
-    for (int i = 0; i < order.length; i++) {
-      order[i] = selected.size();
-      String name = said.get("order").get(i).asText();
-      selected.add(Operator.column(name).as(COLUMN + selected.size()));
-    }
+    for (String name : Operator.came(said)) selected.add(Operator.column(name).as(CAME + name));
     Group group = new Group(rows, said.get("group_by"));
     selected.addAll(group.selected);
     Dataset<Row> ready = rows.select(selected.toArray(Column[]::new));
     StructType rowType = ready.schema().asNullable();
+    Arrival arrival = Operator.arrival(rowType, said, CAME);
     StructType gives =
         group.given(rowType).add(ACC, type).add("_version", DataTypes.LongType);
     Column[] key = group.key.toArray(Column[]::new);
-    Reduce reduce = new Reduce(initial, step, type, rowType, order, group.size);
+    Reduce reduce = new Reduce(initial, step, type, rowType, arrival, group.size);
     Dataset<Row> changes =
         Remembered.isAsked(said)
             ? Remembered.rows(
@@ -135,9 +129,9 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
 
   @Override
   public Iterator<Row> handleInputRows(Row group, Iterator<Row> rows, TimerValues timers) {
-    List<InternalRow> sorted = new ArrayList<>();
-    while (rows.hasNext()) sorted.add(task().reader.apply(rows.next()).copy());
-    if (order.length > 0) sorted.sort(task().ordering::compare);
+    List<Row> sorted = new ArrayList<>();
+    rows.foreach(sorted::add);
+    arrival.sort(sorted);
     byte[] before = kept.get();
     GenericInternalRow acc = new GenericInternalRow(1);
     long version = 0;
@@ -148,7 +142,9 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
       acc.update(0, row.get(0, type));
       version = row.getLong(1);
     }
-    for (InternalRow row : sorted) acc.update(0, step.value(new JoinedRow(acc, row)));
+    for (Row row : sorted) {
+      acc.update(0, step.value(new JoinedRow(acc, task().reader.apply(row))));
+    }
     version += sorted.size();
     kept.update(
         task()
@@ -191,21 +187,6 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
     final ExpressionEncoder.Deserializer<Row> writer =
         Aggregates.deserializer(new StructType().add(ACC, type));
     final UnsafeProjection packer = Aggregates.packer(type);
-    final InterpretedOrdering ordering;
-
-    Task() {
-      List<SortOrder> by = new ArrayList<>();
-      for (int place : order) {
-        Expression column = new BoundReference(place, rowType.apply(place).dataType(), true);
-        by.add(
-            new SortOrder(
-                column,
-                org.apache.spark.sql.catalyst.expressions.Ascending$.MODULE$,
-                org.apache.spark.sql.catalyst.expressions.NullsFirst$.MODULE$,
-                Aggregates.sequence(List.of())));
-      }
-      ordering = new InterpretedOrdering(Aggregates.sequence(by));
-    }
   }
 
   /** An expression as Spark would run it: what it reads, and steps, each over the one before. */

@@ -4,8 +4,8 @@ import static org.apache.spark.sql.functions.lit;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.Serializable;
-import java.sql.Timestamp;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
@@ -27,13 +27,14 @@ final class Sides implements Serializable {
   final boolean keepsRight;
   private final transient List<Dataset<Row>> inputs;
   private final transient JsonNode on;
-  private final int[] arrived;
+  private final List<Arrival> arrivals;
 
   /**
    * Reads {@code on}, pairs of columns, {@code kind}: inner, left or full, and {@code arrived}: the
-   * column of either input, if it has such, that says when a row arrived.
+   * column of either input, if it has such, that says when a row arrived; and of each side, where
+   * they are given, {@code lane} and {@code version}.
    */
-  Sides(List<Dataset<Row>> inputs, JsonNode options) {
+  Sides(List<Dataset<Row>> inputs, JsonNode options, JsonNode ofLeft, JsonNode ofRight) {
     this.inputs = inputs;
     on = options.get("on");
     keys = on.size();
@@ -42,7 +43,8 @@ final class Sides implements Serializable {
     String kind = options.get("kind").asText();
     keepsLeft = !kind.equals("inner");
     keepsRight = kind.equals("full");
-    arrived = new int[] {place(left, options), place(right, options)};
+    String arrived = options.path("arrived").asText();
+    arrivals = List.of(arrival(left, arrived, ofLeft), arrival(right, arrived, ofRight));
   }
 
   /** Returns the tagged union of both inputs. */
@@ -69,24 +71,23 @@ final class Sides implements Serializable {
     return rows.select(columns.toArray(Column[]::new));
   }
 
-  /** Orders tagged rows by when they arrived, those first of which that is not known. */
-  int compareArrival(Row a, Row b) {
-    Object first = arrival(a);
-    Object second = arrival(b);
-    if (first == null || second == null) {
-      return first == second ? 0 : first == null ? -1 : 1;
-    }
-    return ((Timestamp) first).compareTo((Timestamp) second);
+  /** Puts tagged rows into the order in which they came; of one moment, those of a side first. */
+  void sort(List<Row> rows, int first) {
+    List<Arrival.Came> came = new ArrayList<>(of(rows, first));
+    came.addAll(of(rows, 1 - first));
+    came.sort(Comparator.comparingLong(Arrival.Came::time));
+    rows.clear();
+    for (Arrival.Came one : came) rows.add(one.row());
   }
 
-  private Object arrival(Row row) {
-    int side = row.isNullAt(keys) ? 1 : 0;
-    return arrived[side] < 0 ? null : row.getStruct(keys + side).get(arrived[side]);
+  private List<Arrival.Came> of(List<Row> rows, int side) {
+    List<Row> tagged = rows.stream().filter(row -> !row.isNullAt(keys + side)).toList();
+    return arrivals.get(side).of(tagged, row -> row.getStruct(keys + side));
   }
 
-  private static int place(StructType type, JsonNode options) {
-    String name = options.hasNonNull("arrived") ? options.get("arrived").asText() : "";
-    return List.of(type.fieldNames()).contains(name) ? type.fieldIndex(name) : -1;
+  private static Arrival arrival(StructType type, String arrived, JsonNode said) {
+    return new Arrival(
+        type, arrived, Operator.names(said.get("lane")), Operator.names(said.get("version")));
   }
 
   /** Returns the type of joined rows. */

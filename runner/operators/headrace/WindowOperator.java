@@ -1,11 +1,10 @@
 package headrace;
 
 import static org.apache.spark.sql.functions.col;
-import static org.apache.spark.sql.functions.unix_micros;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.Column;
@@ -27,7 +26,6 @@ import org.apache.spark.sql.streaming.TimerValues;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.sql.types.TimestampType;
 import scala.collection.Iterator;
 
 /**
@@ -35,9 +33,8 @@ import scala.collection.Iterator;
  *
  * <p>Options: {@code group_by}, {@code time} (a column; rows without one are dropped), {@code
  * grace} (milliseconds), {@code results} ({@code [["name", "sql"], …]}), {@code emit} ({@code
- * updates} or {@code final}), {@code order} (columns that say in which order rows came: times and
- * whole numbers). Out come {@code window}, the group, the results, {@code _deleted} and
- * {@code _version}.
+ * updates} or {@code final}), {@code arrived}, {@code lane} and {@code version}. Out come {@code window}, the group, the
+ * results, {@code _deleted} and {@code _version}.
  *
  * <p>The watermark is {@code grace} and the window's length behind the newest row, and moves
  * between batches only. A row at or before it is dropped, as what it could be in is closed.
@@ -49,7 +46,7 @@ import scala.collection.Iterator;
  */
 abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
   private static final String TIME = "__headrace_time";
-  private static final String ORDER = "__headrace_order";
+  private static final String CAME = "__headrace_came";
   private static final StructType WINDOW =
       new StructType()
           .add("start", DataTypes.TimestampType)
@@ -59,14 +56,15 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
   private final Aggregates aggregates;
   private final int groups;
   private final boolean instants;
-  // Where the columns of the order stand in a row.
-  private int[] order = {};
+  private Arrival arrival;
+  private final boolean isArrivalKnown;
   private transient Aggregates.Task task;
 
   WindowOperator(Dataset<Row> rows, JsonNode said) throws AnalysisException {
     atOnce = !"final".equals(said.get("emit").asText());
     aggregates = new Aggregates(rows, TIME, said.get("results"));
     groups = said.get("group_by").size();
+    isArrivalKnown = !Operator.came(said).isEmpty();
     instants =
         Boolean.parseBoolean(
             rows.sparkSession().conf().get("spark.sql.datetime.java8API.enabled", "false"));
@@ -78,10 +76,10 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
   /** Returns the windows in one row of that part, of which the first column is the group. */
   abstract List<Row> remembered(Row state);
 
-  /** A row of the group: its time in microseconds, when it came, what {@link Aggregates} reads. */
-  record Timed(long at, long[] came, InternalRow row) {}
+  /** A row of the group: its time in microseconds, and what {@link Aggregates} reads. */
+  record Timed(long at, InternalRow row) {}
 
-  /** Returns what changes by rows of one group, which come by time. */
+  /** Returns what changes by rows of one group, in the order in which they came. */
   abstract List<Row> handle(Row group, List<Timed> rows, long watermark);
 
   /** Emits and forgets what the watermark has passed, at a timer. */
@@ -105,19 +103,13 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
     selected.addAll(aggregates.arguments());
     Group group = new Group(rows, said.get("group_by"));
     selected.addAll(group.selected);
-    List<String> names = Operator.names(said.get("order"));
-    order = new int[names.size()];
-    for (int i = 0; i < order.length; i++) {
-      order[i] = selected.size();
-      Column came = Operator.column(names.get(i));
-      boolean isTime = rows.select(came).schema().apply(0).dataType() instanceof TimestampType;
-      selected.add((isTime ? unix_micros(came) : came).cast("long").as(ORDER + i));
-    }
+    for (String name : Operator.came(said)) selected.add(Operator.column(name).as(CAME + name));
     Dataset<Row> ready =
         rows.select(selected.toArray(Column[]::new))
             .where(col(TIME).isNotNull())
             .withWatermark(TIME, said.get("grace").asLong() + length + " milliseconds");
     StructType rowType = ready.schema().asNullable();
+    arrival = Operator.arrival(rowType, said, CAME);
     StructType gives = new StructType().add("window", WINDOW);
     for (StructField field : group.given(rowType).fields()) gives = gives.add(field);
     for (StructField value : aggregates.values().fields()) gives = gives.add(value);
@@ -143,28 +135,18 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
   @Override
   public final Iterator<Row> handleInputRows(Row group, Iterator<Row> rows, TimerValues timers) {
     long watermark = timers.getCurrentWatermarkInMs();
+    List<Row> given = new ArrayList<>();
+    rows.foreach(given::add);
+    arrival.sort(given);
     List<Timed> timed = new ArrayList<>();
-    while (rows.hasNext()) {
-      Row given = rows.next();
-      InternalRow row = task().read(given);
+    for (Row one : given) {
+      InternalRow row = task().read(one);
       long at = row.getLong(0);
       // Spark itself drops by the watermark of the batch before, when timers have not fired yet.
-      if (Math.floorDiv(at, 1000L) > watermark) timed.add(new Timed(at, came(given), row.copy()));
+      if (Math.floorDiv(at, 1000L) > watermark) timed.add(new Timed(at, row.copy()));
     }
-    if (timed.size() > 1) timed.sort(WindowOperator::compare);
+    if (!isArrivalKnown) timed.sort(Comparator.comparingLong(Timed::at));
     return Operator.scala(timed.isEmpty() ? List.of() : handle(group, timed, watermark));
-  }
-
-  private long[] came(Row row) {
-    long[] came = new long[order.length];
-    for (int i = 0; i < order.length; i++) {
-      came[i] = row.isNullAt(order[i]) ? Long.MIN_VALUE : row.getLong(order[i]);
-    }
-    return came;
-  }
-
-  private static int compare(Timed a, Timed b) {
-    return a.came().length > 0 ? Arrays.compare(a.came(), b.came()) : Long.compare(a.at(), b.at());
   }
 
   @Override

@@ -97,7 +97,9 @@ way = state_operator(
     group_by=["guest"],
     initial="''",
     expression="CASE WHEN acc = '' THEN page ELSE concat(acc, ' > ', page) END",
-    order=["_arrived", "_topic", "_partition", "_offset"],
+    arrived="_arrived",
+    lane=["_topic", "_partition"],
+    version=["_offset"],
 ).observe("way", F.count("*").alias("rows"))
 
 write_ways = (

@@ -84,7 +84,14 @@ payments = (
 
 once = (
     state_operator(
-        "Deduplicate", payments, columns=["shop", "payment"], time="_timestamp", within=600000
+        "Deduplicate",
+        payments,
+        columns=["shop", "payment"],
+        time="_timestamp",
+        within=600000,
+        arrived="_arrived",
+        lane=["_topic", "_partition"],
+        version=["_offset"],
     )
     .select("*", F.xxhash64("shop", "payment").alias("_shuffled"))
     .observe("once", F.count("*").alias("rows"))

@@ -107,7 +107,9 @@ stats = state_operator(
         ["set", "collect_set(order)"],
     ],
     emit="updates",
-    order=["_arrived", "_offset"],
+    arrived="_arrived",
+    lane=["_topic", "_partition"],
+    version=["_offset"],
 ).observe("stats", F.count("*").alias("rows"))
 
 write_out = (

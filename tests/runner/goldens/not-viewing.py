@@ -125,6 +125,7 @@ with_state = (
         deleted="_deleted",
         lane=["_topic", "_partition"],
         version=["_offset"],
+        left={"lane": ["_topic", "_partition"], "version": ["_offset"]},
     )
     .select(
         F.col("left.user"),
@@ -247,7 +248,9 @@ per_user = state_operator(
     grace=600000,
     results=[["notices", "count(*)"]],
     emit="updates",
-    order=["_arrived", "_offset"],
+    arrived="_arrived",
+    lane=["_topic", "_partition", "_shuffled"],
+    version=["_offset"],
 ).observe("per_user", F.count("*").alias("rows"))
 
 write_counts = (

@@ -45,8 +45,8 @@ CONNECTIONS = {
 class Processor(StatefulProcessor):
     """A Python step's class as a state operator: what it keeps and its timers, key by key."""
 
-    def __init__(self, make, columns, event_time, seconds=10):
-        self.make, self.columns = make, columns
+    def __init__(self, make, columns, event_time, arrival, seconds=10):
+        self.make, self.columns, self.arrival = make, columns, arrival
         self.event_time, self.seconds = event_time, seconds
 
     def init(self, handle):
@@ -66,7 +66,7 @@ class Processor(StatefulProcessor):
         self.processor = self.make()()
 
     def handleInputRows(self, key, rows, timerValues):
-        for row in sorted(rows, key=lambda row: (row["_timestamp"] is None, row["_timestamp"])):
+        for row in as_they_came(rows, **self.arrival):
             self.now = self.time_of(row["_timestamp"], timerValues)
             yield from self.given(key, self.processor.on_row, row.asDict(True))
 
@@ -123,6 +123,22 @@ class Processor(StatefulProcessor):
 
     def after(self, seconds):
         self.at(self.now.timestamp() + seconds)
+
+
+def as_they_came(rows, arrived, lane, version):
+    """The rows of a lane by their version, lanes beside each other by when their rows arrived."""
+    from heapq import merge
+
+    def by(names):
+        return lambda row: [(row[name] is not None, row[name]) for name in names]
+
+    came = by([arrived] if arrived else [])
+    lanes = {}
+    for row in rows:
+        lanes.setdefault(str([row[name] for name in lane]), []).append(row)
+    for one in lanes.values():
+        one.sort(key=by(version) if version else came)
+    return merge(*lanes.values(), key=came)
 
 
 def plain_key(key):
@@ -185,7 +201,12 @@ def vouchers_class():
 vouchers = (
     orders.groupBy("customer")
     .transformWithState(
-        Processor(vouchers_class, ["customer", "orders", "spent"], False),
+        Processor(
+            vouchers_class,
+            ["customer", "orders", "spent"],
+            False,
+            {"arrived": "_arrived", "lane": ["_topic", "_partition"], "version": ["_offset"]},
+        ),
         "customer string, orders int, spent bigint, _key string, _version bigint",
         "Update",
         "ProcessingTime",

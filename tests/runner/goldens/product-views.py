@@ -90,7 +90,9 @@ per_product = state_operator(
     grace=10000,
     results=[["views", "count(*)"], ["viewers", "collect_set(user)"]],
     emit="updates",
-    order=["_arrived", "_offset"],
+    arrived="_arrived",
+    lane=["_topic", "_partition"],
+    version=["_offset"],
 ).observe("per_product", F.count("*").alias("rows"))
 
 write_out = (

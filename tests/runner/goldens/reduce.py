@@ -88,7 +88,9 @@ balance = state_operator(
     group_by=["account"],
     initial="CAST(0 AS BIGINT)",
     expression="acc + CASE WHEN kind = 'in' THEN amount ELSE -amount END",
-    order=["_arrived", "_topic", "_partition", "_offset"],
+    arrived="_arrived",
+    lane=["_topic", "_partition"],
+    version=["_offset"],
 ).observe("balance", F.count("*").alias("rows"))
 
 write_balances = (
@@ -121,7 +123,9 @@ most = state_operator(
     group_by=["account"],
     initial="0",
     expression="greatest(acc, amount)",
-    order=["_arrived", "_topic", "_partition", "_offset"],
+    arrived="_arrived",
+    lane=["_topic", "_partition"],
+    version=["_offset"],
 ).observe("most", F.count("*").alias("rows"))
 
 write_highest = (

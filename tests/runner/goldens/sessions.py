@@ -90,7 +90,9 @@ visits = state_operator(
     grace=7200000,
     results=[["pages", "count(*)"], ["seconds", "sum(seconds)"]],
     emit="updates",
-    order=["_arrived", "_offset"],
+    arrived="_arrived",
+    lane=["_topic", "_partition"],
+    version=["_offset"],
 ).observe("visits", F.count("*").alias("rows"))
 
 write_report = (

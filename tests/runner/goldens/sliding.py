@@ -90,7 +90,9 @@ streaks = state_operator(
     grace=300000,
     results=[["hits", "count(*)"], ["points", "sum(points)"]],
     emit="updates",
-    order=["_arrived", "_offset"],
+    arrived="_arrived",
+    lane=["_topic", "_partition"],
+    version=["_offset"],
 ).observe("streaks", F.count("*").alias("rows"))
 
 write_board = (

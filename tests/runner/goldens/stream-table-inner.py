@@ -131,6 +131,7 @@ priced = (
         deleted="_deleted",
         lane=["_topic", "_partition"],
         version=["_offset"],
+        left={"lane": ["_topic", "_partition"], "version": ["_offset"]},
     )
     .select(
         F.col("left.order"),

@@ -130,6 +130,7 @@ with_plan = (
         deleted="_deleted",
         lane=["_topic", "_partition"],
         version=["_offset"],
+        left={"lane": ["_topic", "_partition"], "version": ["_offset"]},
     )
     .select(
         F.col("left.ticket"),

@@ -128,6 +128,7 @@ with_team = (
         deleted="_deleted",
         lane=["_topic", "_partition"],
         version=["_offset"],
+        left={"lane": ["_topic", "_partition"], "version": ["_offset"]},
     )
     .select(
         F.col("left.player"),
