@@ -274,11 +274,15 @@ CASES = [
                 ([came(table(2, "a", None), 3), came(A1, 9)], []),
                 [change(came(A1, 9), None, 0, 0), change(came(A1, 9), None, 0, 1, gone=True)],
             ),
-            (([came(A4, 2), came(A3, 8)], []), [
-                change(came(A3, 8), None, 1, 0), change(came(A4, 2), None, 1, 1),
-            ]),
+            (
+                ([came(A4, 2), came(A3, 8)], []),
+                [
+                    change(came(A3, 8), None, 1, 0),
+                    change(came(A4, 2), None, 1, 1),
+                ],
+            ),
         ],
-    ),  # fmt: skip
+    ),
     Case(
         "two tables, where both have a row",
         "JoinTables",

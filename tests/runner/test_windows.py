@@ -378,21 +378,27 @@ CASES = [
         "rows of a lane by their version, lanes beside each other by when their rows arrived",
         "Reduce",
         {
-            "group_by": [], "arrived": "at", "lane": ["p"], "version": ["o"],
-            "initial": "''", "expression": "concat(acc, s)",
+            "group_by": [],
+            "arrived": "at",
+            "lane": ["p"],
+            "version": ["o"],
+            "initial": "''",
+            "expression": "concat(acc, s)",
         },
         [
             (
                 [
-                    {"at": at(9), "p": 0, "o": 1, "s": "b"}, {"at": at(6), "p": 1, "o": 1, "s": "y"},
-                    {"at": at(7), "p": 1, "o": 0, "s": "x"}, {"at": at(5), "p": 0, "o": 0, "s": "a"},
+                    {"at": at(9), "p": 0, "o": 1, "s": "b"},
+                    {"at": at(6), "p": 1, "o": 1, "s": "y"},
+                    {"at": at(7), "p": 1, "o": 0, "s": "x"},
+                    {"at": at(5), "p": 0, "o": 0, "s": "a"},
                 ],
                 [("axyb", 4)],
             ),
         ],
         "at timestamp, p int, o int, s string",
         lambda row: (row["acc"], row["_version"]),
-    ),  # fmt: skip
+    ),
     Case(
         "a number that grows out of its type, over all rows, with a null",
         "Reduce",
