@@ -60,7 +60,11 @@ def make_topics(servers: str, topics: list[str], partitions: int = 2) -> None:
     """Make the topics that are not there."""
     admin = AdminClient({"bootstrap.servers": servers})
     there = set(admin.list_topics(timeout=10).topics)
-    wanted = [NewTopic(t, num_partitions=partitions) for t in topics if t not in there]
+    # Records may claim a time of last year, and are to stay all the same.
+    config = {"retention.ms": "-1"}
+    wanted = [
+        NewTopic(t, num_partitions=partitions, config=config) for t in topics if t not in there
+    ]
     for future in admin.create_topics(wanted).values() if wanted else ():
         future.result()
 
