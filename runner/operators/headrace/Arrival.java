@@ -1,5 +1,6 @@
 package headrace;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.Serializable;
 import java.sql.Timestamp;
 import java.time.Instant;
@@ -7,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.util.DateTimeUtils;
 import org.apache.spark.sql.types.StructType;
@@ -22,6 +24,11 @@ final class Arrival implements Serializable {
   /** A row, and when it came in microseconds: no sooner than what came before it in its lane. */
   record Came(long time, Row row) {}
 
+  private static final String CAME = "__headrace_came_";
+
+  /** Whether anything is known of when rows came. */
+  final boolean isKnown;
+
   private final Identity identity;
   private final int arrived;
 
@@ -32,6 +39,34 @@ final class Arrival implements Serializable {
   Arrival(StructType type, String arrived, List<String> lane, List<String> version) {
     identity = new Identity(type, lane, version);
     this.arrived = List.of(type.fieldNames()).indexOf(arrived);
+    isKnown = this.arrived >= 0 || !version.isEmpty();
+  }
+
+  /** Reads rows by the columns that {@code arrived}, {@code lane} and {@code version} name. */
+  static Arrival of(StructType type, JsonNode said) {
+    return of(type, said, "");
+  }
+
+  /** The same of rows that have those columns as {@link #columns} selects them. */
+  static Arrival ofColumns(StructType type, JsonNode said) {
+    return of(type, said, CAME);
+  }
+
+  /** Returns the columns that say when rows came, by names that nobody else has. */
+  static List<Column> columns(JsonNode said) {
+    List<String> names = new ArrayList<>();
+    if (said.hasNonNull("arrived")) names.add(said.get("arrived").asText());
+    names.addAll(Operator.names(said.get("lane")));
+    names.addAll(Operator.names(said.get("version")));
+    return names.stream().map(name -> Operator.column(name).as(CAME + name)).toList();
+  }
+
+  private static Arrival of(StructType type, JsonNode said, String prefix) {
+    return new Arrival(
+        type,
+        prefix + said.path("arrived").asText(),
+        Operator.names(said.get("lane")).stream().map(prefix::concat).toList(),
+        Operator.names(said.get("version")).stream().map(prefix::concat).toList());
   }
 
   /** Puts rows into the order in which they came; as they are where that is not known. */

@@ -22,9 +22,10 @@ import scala.collection.Iterator;
  * Lets the first of equal rows pass and drops those within a time of it.
  *
  * <p>Options: {@code columns} (what makes rows equal), {@code time} (a column), {@code within}
- * (milliseconds), {@code arrived}, {@code lane} and {@code version}. A row passes unless one that passed is at most {@code within} earlier or later;
- * then it counts itself. One without a time always passes. Kept are the times of rows that
- * passed, until the watermark ({@code within} behind the newest row) is past them by
+ * (milliseconds), {@code arrived}, {@code lane} and {@code version} (columns that say when rows
+ * came, as {@link Arrival} has it). A row passes unless one that passed is at most {@code within}
+ * earlier or later; then it counts itself. One without a time always passes. Kept are the times of
+ * rows that passed, until the watermark ({@code within} behind the newest row) is past them by
  * {@code within}. A row later than that is not lost: it passes, as what it may repeat is forgotten.
  * Rows are taken as they came, in a micro-batch by time where that is not known.
  */
@@ -33,7 +34,6 @@ public final class Deduplicate extends Operator {
       new StructType().add("times", DataTypes.createArrayType(DataTypes.LongType));
   private final int keys;
   private final long within;
-  // Null where it is not known.
   private final Arrival arrival;
   private transient ValueState<Row> passed;
 
@@ -59,8 +59,7 @@ public final class Deduplicate extends Operator {
             // As a number it is no event time any more, by which Spark would drop late rows.
             .withColumn("time", unix_micros(column("time")));
     StructType gives = rows.schema().asNullable();
-    Arrival arrival = came(said).isEmpty() ? null : arrival(gives, said, "");
-    return new Deduplicate(keys, 1000 * within, arrival)
+    return new Deduplicate(keys, 1000 * within, Arrival.of(gives, said))
         .over(timed, keys, TimeMode.EventTime(), gives);
   }
 
@@ -71,7 +70,7 @@ public final class Deduplicate extends Operator {
 
   @Override
   void sort(List<Row> rows) {
-    if (arrival != null) arrival.sort(rows, row -> row.getStruct(keys));
+    if (arrival.isKnown) arrival.sort(rows, row -> row.getStruct(keys));
     else rows.sort(Comparator.comparing(this::time));
   }
 

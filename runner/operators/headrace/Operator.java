@@ -81,24 +81,6 @@ abstract class Operator extends StatefulProcessor<Row, Row, Row> {
     return names;
   }
 
-  /** Returns the columns that say when rows came: {@code arrived}, {@code lane}, {@code version}. */
-  static List<String> came(JsonNode said) {
-    List<String> columns = new ArrayList<>();
-    if (said.hasNonNull("arrived")) columns.add(said.get("arrived").asText());
-    columns.addAll(names(said.get("lane")));
-    columns.addAll(names(said.get("version")));
-    return columns;
-  }
-
-  /** Returns how rows are put into order that have those columns under a prefix. */
-  static Arrival arrival(StructType type, JsonNode said, String prefix) {
-    return new Arrival(
-        type,
-        prefix + said.path("arrived").asText(),
-        names(said.get("lane")).stream().map(prefix::concat).toList(),
-        names(said.get("version")).stream().map(prefix::concat).toList());
-  }
-
   /** Returns a column by its exact name, whatever characters are in it. */
   static Column column(String name) {
     return functions.col("`" + name.replace("`", "``") + "`");

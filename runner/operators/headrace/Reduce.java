@@ -57,7 +57,6 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class Reduce extends StatefulProcessor<Row, Row, Row> {
   private static final String ACC = "acc";
   private static final String COLUMN = "__headrace_column_";
-  private static final String CAME = "__headrace_came_";
   /** Widening a decimal by one digit at a time ends with the largest. */
   private static final int ROUNDS = 100;
 
@@ -97,12 +96,12 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
     for (String name : step.reads()) {
       selected.add(Operator.column(name).as(COLUMN + selected.size()));
     }
-    for (String name : Operator.came(said)) selected.add(Operator.column(name).as(CAME + name));
+    selected.addAll(Arrival.columns(said));
     Group group = new Group(rows, said.get("group_by"));
     selected.addAll(group.selected);
     Dataset<Row> ready = rows.select(selected.toArray(Column[]::new));
     StructType rowType = ready.schema().asNullable();
-    Arrival arrival = Operator.arrival(rowType, said, CAME);
+    Arrival arrival = Arrival.ofColumns(rowType, said);
     StructType gives =
         group.given(rowType).add(ACC, type).add("_version", DataTypes.LongType);
     Column[] key = group.key.toArray(Column[]::new);

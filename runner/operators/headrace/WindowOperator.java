@@ -46,7 +46,6 @@ import scala.collection.Iterator;
  */
 abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
   private static final String TIME = "__headrace_time";
-  private static final String CAME = "__headrace_came";
   private static final StructType WINDOW =
       new StructType()
           .add("start", DataTypes.TimestampType)
@@ -57,14 +56,12 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
   private final int groups;
   private final boolean instants;
   private Arrival arrival;
-  private final boolean isArrivalKnown;
   private transient Aggregates.Task task;
 
   WindowOperator(Dataset<Row> rows, JsonNode said) throws AnalysisException {
     atOnce = !"final".equals(said.get("emit").asText());
     aggregates = new Aggregates(rows, TIME, said.get("results"));
     groups = said.get("group_by").size();
-    isArrivalKnown = !Operator.came(said).isEmpty();
     instants =
         Boolean.parseBoolean(
             rows.sparkSession().conf().get("spark.sql.datetime.java8API.enabled", "false"));
@@ -103,13 +100,13 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
     selected.addAll(aggregates.arguments());
     Group group = new Group(rows, said.get("group_by"));
     selected.addAll(group.selected);
-    for (String name : Operator.came(said)) selected.add(Operator.column(name).as(CAME + name));
+    selected.addAll(Arrival.columns(said));
     Dataset<Row> ready =
         rows.select(selected.toArray(Column[]::new))
             .where(col(TIME).isNotNull())
             .withWatermark(TIME, said.get("grace").asLong() + length + " milliseconds");
     StructType rowType = ready.schema().asNullable();
-    arrival = Operator.arrival(rowType, said, CAME);
+    arrival = Arrival.ofColumns(rowType, said);
     StructType gives = new StructType().add("window", WINDOW);
     for (StructField field : group.given(rowType).fields()) gives = gives.add(field);
     for (StructField value : aggregates.values().fields()) gives = gives.add(value);
@@ -145,7 +142,7 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
       // Spark itself drops by the watermark of the batch before, when timers have not fired yet.
       if (Math.floorDiv(at, 1000L) > watermark) timed.add(new Timed(at, row.copy()));
     }
-    if (!isArrivalKnown) timed.sort(Comparator.comparingLong(Timed::at));
+    if (!arrival.isKnown) timed.sort(Comparator.comparingLong(Timed::at));
     return Operator.scala(timed.isEmpty() ? List.of() : handle(group, timed, watermark));
   }
 
