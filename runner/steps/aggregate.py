@@ -280,7 +280,22 @@ class Aggregate(StepType):
         if not groups:
             # A group for all rows: Spark gives no row for it before there is one.
             groups.append(f"F.lit('all').alias({ALL!r})")
-        return f"{rows}{watermark}.groupBy({', '.join(groups)}).agg({results})"
+        return (
+            f"{rows}{watermark}.groupBy({', '.join(groups)}).agg({results})\n"
+            "# Always true, of all columns: what nobody reads, Spark leaves out of its state.\n"
+            f".where({self._all_read!r})"
+        )
+
+    @property
+    def _all_read(self) -> str:
+        """What is true of each result and names all of its columns, as SQL.
+
+        Without it Spark's optimizer takes a column that no sink reads out of the aggregation
+        (ColumnPruning), and so out of the state: it could not be asked for, and the checkpoint
+        would not fit as soon as somebody reads it.
+        """
+        names = ", ".join(sql.quoted(a.name) for a in self.aggregations)
+        return f"{VERSION} > 0 OR to_json(struct({names})) = ''"
 
     def _emit_by_operator(self, rows: Rows) -> str:
         window = self.window

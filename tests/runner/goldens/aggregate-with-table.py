@@ -86,6 +86,8 @@ payments = (
 spent_so_far = (
     payments.groupBy("customer")
     .agg(F.sum(F.expr("amount")).alias("spent"), F.count("*").alias("_version"))
+    # Always true, of all columns: what nobody reads, Spark leaves out of its state.
+    .where("_version > 0 OR to_json(struct(spent)) = ''")
     .observe("spent_so_far", F.count("*").alias("rows"))
 )
 

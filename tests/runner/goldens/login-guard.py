@@ -85,6 +85,8 @@ failures = (
 failure_counts = (
     failures.groupBy("account")
     .agg(F.count("*").alias("failures"), F.count("*").alias("_version"))
+    # Always true, of all columns: what nobody reads, Spark leaves out of its state.
+    .where("_version > 0 OR to_json(struct(failures)) = ''")
     .observe("failure_counts", F.count("*").alias("rows"))
 )
 

@@ -74,6 +74,8 @@ income = (
 total_in = (
     income.groupBy(F.lit("all").alias("_all"))
     .agg(F.sum(F.expr("amount")).alias("money_in"), F.count("*").alias("_version"))
+    # Always true, of all columns: what nobody reads, Spark leaves out of its state.
+    .where("_version > 0 OR to_json(struct(money_in)) = ''")
     .observe("total_in", F.count("*").alias("rows"))
 )
 
@@ -136,6 +138,8 @@ expenses = (
 total_out = (
     expenses.groupBy(F.lit("all").alias("_all"))
     .agg(F.sum(F.expr("amount")).alias("money_out"), F.count("*").alias("_version"))
+    # Always true, of all columns: what nobody reads, Spark leaves out of its state.
+    .where("_version > 0 OR to_json(struct(money_out)) = ''")
     .observe("total_out", F.count("*").alias("rows"))
 )
 

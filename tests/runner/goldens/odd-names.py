@@ -90,6 +90,8 @@ named = each.select(
 counted = (
     named.groupBy("`x y`", "_key")
     .agg(F.count("*").alias("how many"), F.count("*").alias("_version"))
+    # Always true, of all columns: what nobody reads, Spark leaves out of its state.
+    .where("_version > 0 OR to_json(struct(`how many`)) = ''")
     .observe("counted", F.count("*").alias("rows"))
 )
 

@@ -155,6 +155,8 @@ per_team = (
     .withWatermark("_timestamp", "1 hour")
     .groupBy(F.window("_timestamp", "10 minutes"), "team")
     .agg(F.count("*").alias("clicks"), F.count("*").alias("_version"))
+    # Always true, of all columns: what nobody reads, Spark leaves out of its state.
+    .where("_version > 0 OR to_json(struct(clicks)) = ''")
     .observe("per_team", F.count("*").alias("rows"))
 )
 
