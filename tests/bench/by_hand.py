@@ -1,12 +1,13 @@
 """The benchmark's jobs as somebody who knows Spark would write them by hand.
 
 One process per job: `python -m tests.bench.by_hand --workload count --style real-time …`.
-`real-time` and `tuned` have the settings that decide latency, `stock` has Spark's defaults.
+`real-time` and `tuned` have the settings that decide latency, `stock` has Spark's defaults. With
+`--ids` each output has a header by which repeats can be dropped, as Headrace writes them.
 """
 
 import argparse
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from runner.jars import spark_jars
@@ -26,6 +27,8 @@ TUNED = {
     "spark.shuffle.streaming.writerMaxMemory": "2097152",
 }
 SCHEMA = "n bigint, k string, kind string, sent bigint"
+# What names a record of Kafka's.
+RECORD = {"topic": "string", "partition": "int", "offset": "bigint"}
 
 
 class Jobs:
@@ -34,6 +37,7 @@ class Jobs:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.tuned = options.style != "stock"
+        self.record = RECORD if options.ids else {}
         self.spark = self.session()
 
     def session(self) -> SparkSession:
@@ -63,19 +67,19 @@ class Jobs:
 
     def views(self, start: str = "earliest") -> DataFrame:
         value = F.from_json(F.col("value").cast("string"), SCHEMA).alias("json")
-        return self.records(self.options.records, start).select(value, "timestamp")
+        return self.records(self.options.records, start).select(value, "timestamp", *self.record)
 
     def filter(self) -> DataFrame:
         return (
             self.views()
-            .select("json.*")
+            .select("json.*", *self.record)
             .where("kind <> 'noise'")
-            .select(F.col("k").alias("key"), _json("n", "k", "kind", "sent"))
+            .select(F.col("k").alias("key"), _json("n", "k", "kind", "sent"), *self.id(*RECORD))
         )
 
     def count(self) -> DataFrame:
         counts = self.views().groupBy("json.k").agg(F.count("*").alias("count"))
-        return counts.select(F.col("k").alias("key"), _json("k", "count"))
+        return counts.select(F.col("k").alias("key"), _json("k", "count"), *self.id("k", "count"))
 
     def hopping(self) -> DataFrame:
         counts = (
@@ -85,15 +89,17 @@ class Jobs:
             .agg(F.count("*").alias("count"))
         )
         key = F.to_json(F.struct("window", "k")).alias("key")
-        return counts.select(key, _json("window", "k", "count"))
+        columns = ("window", "k", "count")
+        return counts.select(key, _json(*columns), *self.id(*columns))
 
     def join(self, start: str = "earliest") -> DataFrame:
         """Each record beside the newest row of its key: both sides as one, grouped by the key."""
-        columns = f"{SCHEMA}, name string"
+        whose = [f"{name} {type_}" for name, type_ in self.record.items()]
+        columns = ", ".join([SCHEMA, *whose, "name string"])
         stream = self.views(start).select(
             "json.k",
             F.lit("stream").alias("side"),
-            F.struct("json.*", F.lit(None).cast("string").alias("name")).alias("row"),
+            F.struct("json.*", *self.record, F.lit(None).cast("string").alias("name")).alias("row"),
             F.lit(None).cast("long").alias("offset"),
         )
         table = self.records(self.options.table).select(
@@ -108,9 +114,21 @@ class Jobs:
             .groupBy("k")
             .agg(F.last(F.struct("side", "row")).alias("now"), newest.alias("newest"))
             .where("now.side = 'stream' AND newest.name IS NOT NULL")
-            .select("now.row.n", "k", "now.row.kind", "now.row.sent", "newest.name")
-            .select(F.col("k").alias("key"), _json("n", "k", "kind", "sent", "name"))
+            .select(
+                *(f"now.row.{n}" for n in ("n", "k", "kind", "sent", *self.record)), "newest.name"
+            )
+            .select(
+                F.col("k").alias("key"),
+                _json("n", "k", "kind", "sent", "name"),
+                *self.id(*RECORD),
+            )
         )
+
+    def id(self, *columns: str) -> list[Column]:
+        """The header that names an output, where it is asked for."""
+        named = F.to_json(F.struct(*columns)).cast("binary").alias("value")
+        header = F.struct(F.lit("id").alias("key"), named)
+        return [F.array(header).alias("headers")] if self.options.ids else []
 
     def run(self) -> None:
         if self.options.workload == "join":
@@ -145,6 +163,7 @@ if __name__ == "__main__":
     words = argparse.ArgumentParser(prog="tests.bench.by_hand")
     words.add_argument("--workload", choices=("filter", "count", "hopping", "join"), required=True)
     words.add_argument("--style", choices=("real-time", "tuned", "stock"), required=True)
+    words.add_argument("--ids", action="store_true", help="name each output in a header")
     words.add_argument("--interval", help="the length of a real-time batch")
     for name in ("servers", "records", "table", "outputs", "checkpoint"):
         words.add_argument(f"--{name}", required=True)

@@ -195,8 +195,8 @@ def compiled(mode: AskedMode, on_bad_record: str = "skip") -> Callable[[Place], 
     return start
 
 
-def by_hand(style: str) -> Callable[[Place], Job]:
-    """Start the workload of by_hand.py in one of its styles."""
+def by_hand(style: str, *, ids: bool = False) -> Callable[[Place], Job]:
+    """Start the workload of by_hand.py in one of its styles, its outputs with or without ids."""
 
     def start(place: Place) -> Job:
         checkpoint = place.folder / "checkpoint"
@@ -211,6 +211,7 @@ def by_hand(style: str) -> Callable[[Place], Job]:
             "checkpoint": str(checkpoint),
         }
         words = [word for name, value in options.items() for word in (f"--{name}", value)]
+        words += ["--ids"] if ids else []
         env = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
         env["JAVA_HOME"] = str(java_home())
         file = place.folder / "log.txt"
@@ -279,7 +280,8 @@ STOCK = "stock"
 
 CONTESTANTS = (
     Contestant(COMPILED, compiled("real_time")),
-    Contestant(BY_HAND, by_hand("real-time")),
+    Contestant(BY_HAND, by_hand("real-time", ids=True)),
+    Contestant("by hand without ids", by_hand("real-time")),
     Contestant(KAFKA_STREAMS, kafka_streams("at_least_once")),
     Contestant("Kafka Streams exactly-once", kafka_streams("exactly_once_v2")),
     Contestant("compiled with dead letters", compiled("real_time", "dead_letter"), ("filter",)),

@@ -22,7 +22,9 @@ shares the processor out among sessions before it does among processes:
 - compiled: the graph, compiled by Headrace and run by its host, in real-time mode. Bad records are
   skipped, so that it does what the others do; `compiled with dead letters` has Headrace's default,
   a second query that watches for them. `compiled micro-batch` is the count in the other mode.
-- by hand: PySpark in real-time mode with the settings that decide latency (`by_hand.py`).
+- by hand: PySpark in real-time mode with the settings that decide latency (`by_hand.py`), and with
+  what the compiled job writes: outputs that have a header by which repeats can be dropped.
+  `by hand without ids` leaves the header out.
 - tuned micro-batch, stock: the same by hand in micro-batches, with those settings and without any.
 - Kafka Streams (`kafka_streams/Jobs.java`): at-least-once, caching off; exactly-once beside it.
 
