@@ -126,8 +126,7 @@ class Jobs:
 
     def id(self, *columns: str) -> list[Column]:
         """The header that names an output, where it is asked for."""
-        named = F.to_json(F.struct(*columns)).cast("binary").alias("value")
-        header = F.struct(F.lit("id").alias("key"), named)
+        header = F.struct(F.lit("id").alias("key"), _json(*columns).cast("binary").alias("value"))
         return [F.array(header).alias("headers")] if self.options.ids else []
 
     def run(self) -> None:

@@ -15,8 +15,9 @@ import org.apache.spark.sql.types.StructType;
  * <p>Inputs: the stream, the table. Options: {@code on} (pairs of columns), {@code kind} (inner or
  * left), those of {@link Table} and {@code left}: lane and version of the stream. Gives {@code
  * left} and {@code right}, each a side's whole row; changes of the table emit nothing. Kept per key
- * is the table's newest row, nothing once it has been deleted. A row meets what has arrived before it, in either mode; of a micro-batch's rows
- * that arrived at one moment, those of the table come first.
+ * is the table's newest row, nothing once it has been deleted. A row meets what has arrived before
+ * it, in either mode; of a micro-batch's rows that arrived at one moment, those of the table come
+ * first.
  */
 public final class JoinStreamTable extends Operator {
   private final StructType right;
