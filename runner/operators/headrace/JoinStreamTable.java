@@ -6,7 +6,6 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.TimeMode;
-import org.apache.spark.sql.streaming.ValueState;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -25,7 +24,7 @@ public final class JoinStreamTable extends Operator {
   private final boolean inner;
   private final int keys;
   private final Sides sides;
-  private transient ValueState<Row> newest;
+  private transient Newest newest;
 
   private JoinStreamTable(Sides sides, Table table) {
     this.sides = sides;
@@ -45,7 +44,7 @@ public final class JoinStreamTable extends Operator {
 
   @Override
   public void init(OutputMode output, TimeMode time) {
-    newest = value("newest", right);
+    newest = new Newest(value("newest", right));
   }
 
   @Override
@@ -55,14 +54,14 @@ public final class JoinStreamTable extends Operator {
 
   @Override
   List<Row> handle(Row key, Row row) {
-    Row before = newest.get();
+    Row before = newest.get(key);
     if (!row.isNullAt(keys)) {
       return inner && before == null ? List.of() : one(row.getStruct(keys), before);
     }
     Row now = row.getStruct(keys + 1);
     if (before != null && table.identity.repeats(now, before)) return List.of();
-    if (table.deletes(now)) newest.clear();
-    else newest.update(now);
+    if (table.deletes(now)) newest.clear(key);
+    else newest.update(key, now);
     return List.of();
   }
 }
