@@ -25,11 +25,15 @@ DELETED = "_deleted"
 # Which change of its key a row of a table is: it only grows, also when a crash repeats rows.
 VERSION = "_version"
 
+# The group whose row a stream's row once was, as a hash of the key's text: later steps may leave
+# the key's columns out, give them other values, or mask them.
+GROUP = "_group"
+
 # When a row arrived: Kafka's time of the record it came by, whatever the time of its event.
 ARRIVED = "_arrived"
 
 # Columns that say where a row comes from. Steps that compute columns leave them alone.
-PROVENANCE = {"_topic", "_partition", "_offset", ARRIVED, DELETED, VERSION}
+PROVENANCE = {"_topic", "_partition", "_offset", ARRIVED, DELETED, VERSION, GROUP}
 
 # Spark moves rows of equal keys to one place; rows of different ones may then overtake each other.
 SHUFFLED = "_shuffled"

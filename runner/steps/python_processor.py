@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from runner.fields import ColumnRef, Duration, TypedColumn
-from runner.rows import VERSION, Column, Rows
+from runner.rows import GROUP, VERSION, Column, Rows
 from runner.step_type import (
     Fault,
     Group,
@@ -191,8 +191,8 @@ class PythonProcessor(StepType):
 
     def gives(self, rows: Rows) -> Rows:
         own = tuple(Column(c.name, c.type) for c in self.columns)
-        hidden = (Column("_key", "string"), Column(VERSION, "bigint"))
-        return Rows("stream", own + hidden, lane=("_key",), version=VERSION)
+        hidden = (Column("_key", "string"), Column(VERSION, "bigint"), Column(GROUP, "bigint"))
+        return Rows("stream", own + hidden, lane=(GROUP,), version=VERSION)
 
     def emit(self, rows: Rows, *, step: str) -> str:
         event = self.time == "event"
@@ -204,10 +204,11 @@ class PythonProcessor(StepType):
             .groupBy({keys})
             .transformWithState(
                 Processor({step}_class, {columns!r}, {event}, {rows.arrival!r}),
-                {ddl(self.gives(rows))!r},
+                {ddl(self.gives(rows).without(GROUP))!r},
                 "Update",
                 {("EventTime" if event else "ProcessingTime")!r},
             )
+            .withColumn({GROUP!r}, F.xxhash64('_key'))
         """
 
     def state(self, rows: Rows) -> State:

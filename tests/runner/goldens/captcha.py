@@ -195,9 +195,12 @@ score = joined.select(
     F.col("_version"),
 ).observe("score", F.count("*").alias("rows"))
 
-changes = score.withColumn("_key", F.expr("CAST(browser AS STRING)")).observe(
-    "changes", F.count("*").alias("rows")
-)
+changes = score.withColumns(
+    {
+        "_key": F.expr("CAST(browser AS STRING)"),
+        "_group": F.expr("xxhash64(CAST(browser AS STRING))"),
+    }
+).observe("changes", F.count("*").alias("rows"))
 
 suspicious = changes.where("score >= 5").observe("suspicious", F.count("*").alias("rows"))
 
@@ -212,7 +215,7 @@ write_ask = (
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
-                F.to_json(F.struct("browser", "_version")).cast("binary").alias("value"),
+                F.to_json(F.struct("_group", "_version")).cast("binary").alias("value"),
             )
         ).alias("headers"),
     )

@@ -340,6 +340,7 @@ telling = (
         "Update",
         "EventTime",
     )
+    .withColumn("_group", F.xxhash64("_key"))
     .observe("telling", F.count("*").alias("rows"))
 )
 
@@ -351,7 +352,7 @@ told = (
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
-                F.to_json(F.struct("_key", "_version")).cast("binary").alias("value"),
+                F.to_json(F.struct("_group", "_version")).cast("binary").alias("value"),
             )
         ).alias("headers"),
     )

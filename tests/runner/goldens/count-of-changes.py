@@ -92,19 +92,25 @@ totals = (
     .observe("totals", F.count("*").alias("rows"))
 )
 
-changes = totals.withColumn(
-    "_key",
-    F.expr("TO_JSON(STRUCT(shop AS shop, product AS product), MAP('ignoreNullFields', 'false'))"),
+changes = totals.withColumns(
+    {
+        "_key": F.expr(
+            "TO_JSON(STRUCT(shop AS shop, product AS product), MAP('ignoreNullFields', 'false'))"
+        ),
+        "_group": F.expr(
+            "xxhash64(TO_JSON(STRUCT(shop AS shop, product AS product), MAP('ignoreNullFields', 'false')))"
+        ),
+    }
 ).observe("changes", F.count("*").alias("rows"))
 
 write_changes = (
     changes.select(
         F.lit("headrace.golden.changes.rows").alias("topic"),
+        F.to_json(F.struct("_group"), {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}).alias(
+            "key"
+        ),
         F.to_json(
-            F.struct("shop", "product"), {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
-        ).alias("key"),
-        F.to_json(
-            F.struct("shop", "product", "total", "_version", "_key"),
+            F.struct("shop", "product", "total", "_version", "_key", "_group"),
             {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
         ).alias("value"),
     )
@@ -131,13 +137,13 @@ changes_received = (
         ).alias("row"),
         F.col("timestamp").alias("_arrived"),
     )
-    .select("row.shop", "row.product", "row.total", "row._version", "row._key", "_arrived")
+    .select(
+        "row.shop", "row.product", "row.total", "row._version", "row._key", "row._group", "_arrived"
+    )
 )
 
 per_shop = (
-    state_operator(
-        "DropRepeats", changes_received, key=[], lane=["shop", "product"], version=["_version"]
-    )
+    state_operator("DropRepeats", changes_received, key=[], lane=["_group"], version=["_version"])
     .groupBy("shop")
     .agg(
         F.count("*").alias("changes"),

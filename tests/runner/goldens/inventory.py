@@ -151,7 +151,13 @@ reorder = F.when(
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
-                F.to_json(F.struct("product", "_version")).cast("binary").alias("value"),
+                F.to_json(
+                    F.struct(
+                        F.expr("xxhash64(CAST(product AS STRING))").alias("_group"), "_version"
+                    )
+                )
+                .cast("binary")
+                .alias("value"),
             )
         ).alias("headers"),
     ),

@@ -204,9 +204,12 @@ score = joined.select(
     F.col("_version"),
 ).observe("score", F.count("*").alias("rows"))
 
-changes = score.withColumn("_key", F.expr("CAST(account AS STRING)")).observe(
-    "changes", F.count("*").alias("rows")
-)
+changes = score.withColumns(
+    {
+        "_key": F.expr("CAST(account AS STRING)"),
+        "_group": F.expr("xxhash64(CAST(account AS STRING))"),
+    }
+).observe("changes", F.count("*").alias("rows"))
 
 suspicious = changes.where("score >= 3").observe("suspicious", F.count("*").alias("rows"))
 
@@ -221,7 +224,7 @@ write_lock = (
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
-                F.to_json(F.struct("account", "_version")).cast("binary").alias("value"),
+                F.to_json(F.struct("_group", "_version")).cast("binary").alias("value"),
             )
         ).alias("headers"),
     )

@@ -211,6 +211,7 @@ vouchers = (
         "Update",
         "ProcessingTime",
     )
+    .withColumn("_group", F.xxhash64("_key"))
     .observe("vouchers", F.count("*").alias("rows"))
 )
 
@@ -224,7 +225,7 @@ earned = (
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
-                F.to_json(F.struct("_key", "_version")).cast("binary").alias("value"),
+                F.to_json(F.struct("_group", "_version")).cast("binary").alias("value"),
             )
         ).alias("headers"),
     )

@@ -217,6 +217,7 @@ parking = (
         "Update",
         "EventTime",
     )
+    .withColumn("_group", F.xxhash64("_key"))
     .observe("parking", F.count("*").alias("rows"))
 )
 
@@ -228,7 +229,7 @@ messages = (
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
-                F.to_json(F.struct("_key", "_version")).cast("binary").alias("value"),
+                F.to_json(F.struct("_group", "_version")).cast("binary").alias("value"),
             )
         ).alias("headers"),
     )

@@ -90,6 +90,9 @@ per_hour = (
         {
             "_key": F.to_json(F.struct("window", "meter"), {"ignoreNullFields": "false"}),
             "_timestamp": F.col("window").getField("end"),
+            "_group": F.xxhash64(
+                F.to_json(F.struct("window", "meter"), {"ignoreNullFields": "false"})
+            ),
         }
     )
     .observe("per_hour", F.count("*").alias("rows"))
@@ -105,7 +108,7 @@ bills = (
         F.array(
             F.struct(
                 F.lit("headrace.id").alias("key"),
-                F.to_json(F.struct("window", "meter", "_version")).cast("binary").alias("value"),
+                F.to_json(F.struct("_group", "_version")).cast("binary").alias("value"),
             )
         ).alias("headers"),
     )
