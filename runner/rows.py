@@ -25,8 +25,8 @@ DELETED = "_deleted"
 # Which change of its key a row of a table is: it only grows, also when a crash repeats rows.
 VERSION = "_version"
 
-# The group whose row a stream's row once was, as a hash of the key's text: later steps may leave
-# the key's columns out, give them other values, or mask them.
+# What key a row of a stream came by, as a hash of the key's text: later steps may leave the key's
+# columns out or give them other values, and the text itself may have to be masked.
 GROUP = "_group"
 
 # When a row arrived: Kafka's time of the record it came by, whatever the time of its event.
@@ -120,6 +120,10 @@ class Rows:
         if self.lane:
             rows = replace(rows, lane=(*self.lane, name))
         return rows, f"F.xxhash64({', '.join(parts)}).alias({name!r})"
+
+    def grouped(self) -> Self:
+        """These rows named by the key that they have now; `with_group` gives the DataFrame."""
+        return replace(self.with_columns(Column(GROUP, "bigint")), lane=(GROUP,))
 
     @property
     def condition(self) -> str:

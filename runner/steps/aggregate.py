@@ -13,7 +13,7 @@ from runner.fields import (
     PositiveDuration,
     milliseconds,
 )
-from runner.rows import DELETED, GROUP, VERSION, Column, Rows
+from runner.rows import DELETED, VERSION, Column, Rows
 from runner.step_type import (
     Fault,
     Group,
@@ -26,7 +26,7 @@ from runner.step_type import (
     unknown_columns,
     unknown_names,
 )
-from runner.steps.record_key import key_text
+from runner.steps.record_key import key_text, with_group
 
 # The hidden column of a result that is of all rows.
 ALL = "_all"
@@ -235,8 +235,7 @@ class Aggregate(StepType):
         if self.emit_ == "updates":
             return Rows("table", (*columns, *hidden), key=key, lane=lane, version=VERSION)
         hidden += [Column("_key", "string"), Column("_timestamp", "timestamp")]
-        hidden.append(Column(GROUP, "bigint"))
-        return Rows("stream", (*columns, *hidden), lane=(GROUP,), version=VERSION)
+        return Rows("stream", (*columns, *hidden), version=VERSION).grouped()
 
     def emit(self, rows: Rows) -> str:
         code = self._emit_by_operator(rows) if self.by_operator else self._emit_by_sql(rows)
@@ -244,8 +243,7 @@ class Aggregate(StepType):
             return code
         key = key_text(self.gives(rows), self._key())
         end = "F.col('window').getField('end')"
-        hashed = f"F.xxhash64({key})"
-        return f"{code}.withColumns({{'_key': {key}, '_timestamp': {end}, {GROUP!r}: {hashed}}})"
+        return with_group(f"{code}.withColumns({{'_key': {key}, '_timestamp': {end}}})")
 
     def state(self, rows: Rows) -> State:
         return State(

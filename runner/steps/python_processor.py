@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from runner.fields import ColumnRef, Duration, TypedColumn
-from runner.rows import GROUP, VERSION, Column, Rows
+from runner.rows import VERSION, Column, Rows
 from runner.step_type import (
     Fault,
     Group,
@@ -19,6 +19,7 @@ from runner.step_type import (
     unknown_names,
 )
 from runner.steps.python_code import inside, methods, read_code
+from runner.steps.record_key import with_group
 
 
 def _class(text: str) -> str:
@@ -190,26 +191,24 @@ class PythonProcessor(StepType):
                 yield "code", f"{name} is called as {name}(self, key, {third}, store, timers)."
 
     def gives(self, rows: Rows) -> Rows:
-        own = tuple(Column(c.name, c.type) for c in self.columns)
-        hidden = (Column("_key", "string"), Column(VERSION, "bigint"), Column(GROUP, "bigint"))
-        return Rows("stream", own + hidden, lane=(GROUP,), version=VERSION)
+        return self._written().grouped()
 
     def emit(self, rows: Rows, *, step: str) -> str:
         event = self.time == "event"
         watermark = f".withWatermark('_timestamp', {self.grace!r})" if event else ""
         keys = ", ".join(repr(name) for name in self.key)
         columns = [c.name for c in self.columns]
-        return f"""
+        return with_group(
+            f"""
             {rows}{watermark}
             .groupBy({keys})
             .transformWithState(
                 Processor({step}_class, {columns!r}, {event}, {rows.arrival!r}),
-                {ddl(self.gives(rows).without(GROUP))!r},
+                {ddl(self._written())!r},
                 "Update",
                 {("EventTime" if event else "ProcessingTime")!r},
-            )
-            .withColumn({GROUP!r}, F.xxhash64('_key'))
-        """
+            )"""
+        )
 
     def state(self, rows: Rows) -> State:
         return State(watermark=self.time == "event")
@@ -219,6 +218,12 @@ class PythonProcessor(StepType):
 
     def batches_only(self) -> str | None:
         return "Spark calls Python only between batches"
+
+    def _written(self) -> Rows:
+        """The rows as `Processor` gives them."""
+        own = tuple(Column(c.name, c.type) for c in self.columns)
+        hidden = (Column("_key", "string"), Column(VERSION, "bigint"))
+        return Rows("stream", own + hidden, version=VERSION)
 
     def preamble(self, step: str) -> str:
         return inside(f"{step}_class", self.code, read_code(self.code, ast.ClassDef))

@@ -1,7 +1,7 @@
 """The key of a record: the plain text of one column, a JSON object of several or of none."""
 
 from runner import sql
-from runner.rows import Rows
+from runner.rows import GROUP, Rows
 
 # One key for all rows, so that they stay in order.
 NO_COLUMNS = "{}"
@@ -32,6 +32,11 @@ def key_sql(rows: Rows, names: list[str] | tuple[str, ...]) -> str:
         f"{part} AS {sql.quoted(name)}" for part, name in zip(parts, names, strict=True)
     )
     return f"TO_JSON(STRUCT({named}), MAP('ignoreNullFields', 'false'))"
+
+
+def with_group(code: str) -> str:
+    """A DataFrame whose rows are named by a hash of their `_key`, as Python source."""
+    return f"{code}.withColumn({GROUP!r}, F.xxhash64('_key'))"
 
 
 def json_text(rows: Rows, names: list[str] | tuple[str, ...]) -> str:

@@ -3,7 +3,7 @@ from typing import ClassVar
 
 from runner.rows import GROUP, Column, Rows
 from runner.step_type import Foldable, Group, Input
-from runner.steps.record_key import key_sql
+from runner.steps.record_key import key_sql, with_group
 
 
 class ToStream(Foldable):
@@ -17,21 +17,27 @@ class ToStream(Foldable):
     inputs: ClassVar[tuple[Input, ...]] = (Input(kinds=("table",)),)
 
     def gives(self, rows: Rows) -> Rows:
-        keyed = rows.with_columns(Column("_key", "string"), Column(GROUP, "bigint"))
-        # Where the key names its rows, a later step could change it.
-        lane = (GROUP,) if rows.lane == rows.key else rows.lane
-        return replace(keyed, kind="stream", key=(), lane=lane)
+        keyed = rows.with_columns(Column("_key", "string"))
+        given = replace(keyed, kind="stream", key=())
+        return given.grouped() if _named_by_key(rows) else given
 
     def emit(self, rows: Rows) -> str:
-        columns = ", ".join(f"{n!r}: F.expr({of!r})" for n, of in self._new(rows).items())
-        return f"{rows}.withColumns({{{columns}}})"
+        code = str(rows)
+        if rows.key != ("_key",):
+            code = f"{code}.withColumn('_key', F.expr({key_sql(rows, rows.key)!r}))"
+        return with_group(code) if _named_by_key(rows) else code
 
     def passes_columns(self) -> bool:
         return True
 
     def fold(self, rows: Rows) -> Rows:
-        return replace(self.gives(rows), bindings={**rows.bindings, **self._new(rows)})
-
-    def _new(self, rows: Rows) -> dict[str, str]:
         key = key_sql(rows, rows.key)
-        return {"_key": key, GROUP: f"xxhash64({key})"}
+        new = {"_key": key}
+        if _named_by_key(rows):
+            new[GROUP] = f"xxhash64({key})"
+        return replace(self.gives(rows), bindings={**rows.bindings, **new})
+
+
+def _named_by_key(rows: Rows) -> bool:
+    """Whether a table's rows are named by columns that steps behind it may change."""
+    return rows.lane == rows.key

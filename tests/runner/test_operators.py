@@ -697,21 +697,20 @@ def test_real_time_goes_on_from_micro_batches(broker: str, tmp_path: Path) -> No
 
         wait_until(met_after_deletion, 60)
 
+        # More keys than an operator has in memory.
+        many = [table(n, f"k{n}", f"v{n}") for n in range(2_500)]
+        each = [{"n": n, "k": row["k"]} for n, row in enumerate(many)]
+        give("with-table", [], many)
+
         def met_last() -> str | None:
-            last = {"n": 2_500, "k": "k2499"}
+            last = {"n": len(many), "k": many[-1]["k"]}
             give("with-table", [last], [])
-            wanted = pair(last, table(2_499, "k2499", "v2499"))
+            wanted = pair(last, many[-1])
             return None if wanted in out("with-table") else "The table is not whole yet."
 
-        # More keys than an operator has in memory.
-        many = [{"n": n, "k": f"k{n}"} for n in range(2_500)]
-        give("with-table", [], [table(n, f"k{n}", f"v{n}") for n in range(2_500)])
         wait_until(met_last, 60)
-        give("with-table", [*many, S3], [])
-        wait_for(
-            "with-table", *(pair(row, table(n, f"k{n}", f"v{n}")) for n, row in enumerate(many))
-        )
-        wait_for("with-table", pair(S3, None))
+        give("with-table", [*each, S3], [])
+        wait_for("with-table", *map(pair, each, many), pair(S3, None))
         give("tables", [GONE], [])
         wait_for("tables", change(None, A3, 0, 3))
         give("tables", [], [table(4, "a", None)])

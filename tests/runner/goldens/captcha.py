@@ -195,12 +195,11 @@ score = joined.select(
     F.col("_version"),
 ).observe("score", F.count("*").alias("rows"))
 
-changes = score.withColumns(
-    {
-        "_key": F.expr("CAST(browser AS STRING)"),
-        "_group": F.expr("xxhash64(CAST(browser AS STRING))"),
-    }
-).observe("changes", F.count("*").alias("rows"))
+changes = (
+    score.withColumn("_key", F.expr("CAST(browser AS STRING)"))
+    .withColumn("_group", F.xxhash64("_key"))
+    .observe("changes", F.count("*").alias("rows"))
+)
 
 suspicious = changes.where("score >= 5").observe("suspicious", F.count("*").alias("rows"))
 

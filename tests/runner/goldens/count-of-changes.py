@@ -92,16 +92,16 @@ totals = (
     .observe("totals", F.count("*").alias("rows"))
 )
 
-changes = totals.withColumns(
-    {
-        "_key": F.expr(
+changes = (
+    totals.withColumn(
+        "_key",
+        F.expr(
             "TO_JSON(STRUCT(shop AS shop, product AS product), MAP('ignoreNullFields', 'false'))"
         ),
-        "_group": F.expr(
-            "xxhash64(TO_JSON(STRUCT(shop AS shop, product AS product), MAP('ignoreNullFields', 'false')))"
-        ),
-    }
-).observe("changes", F.count("*").alias("rows"))
+    )
+    .withColumn("_group", F.xxhash64("_key"))
+    .observe("changes", F.count("*").alias("rows"))
+)
 
 write_changes = (
     changes.select(

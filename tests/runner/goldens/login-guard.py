@@ -204,12 +204,11 @@ score = joined.select(
     F.col("_version"),
 ).observe("score", F.count("*").alias("rows"))
 
-changes = score.withColumns(
-    {
-        "_key": F.expr("CAST(account AS STRING)"),
-        "_group": F.expr("xxhash64(CAST(account AS STRING))"),
-    }
-).observe("changes", F.count("*").alias("rows"))
+changes = (
+    score.withColumn("_key", F.expr("CAST(account AS STRING)"))
+    .withColumn("_group", F.xxhash64("_key"))
+    .observe("changes", F.count("*").alias("rows"))
+)
 
 suspicious = changes.where("score >= 3").observe("suspicious", F.count("*").alias("rows"))
 

@@ -79,9 +79,9 @@ total_in = (
     .observe("total_in", F.count("*").alias("rows"))
 )
 
-changes_in = total_in.withColumns(
-    {"_key": F.expr("'{}'"), "_group": F.expr("xxhash64('{}')")}
-).observe("changes_in", F.count("*").alias("rows"))
+changes_in = total_in.withColumn("_key", F.expr("'{}'")).observe(
+    "changes_in", F.count("*").alias("rows")
+)
 
 write_changes_in = (
     changes_in.select(
@@ -90,7 +90,7 @@ write_changes_in = (
             "key"
         ),
         F.to_json(
-            F.struct("money_in", "_version", "_all", "_key", "_group"),
+            F.struct("money_in", "_version", "_all", "_key"),
             {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
         ).alias("value"),
     )
@@ -143,9 +143,9 @@ total_out = (
     .observe("total_out", F.count("*").alias("rows"))
 )
 
-changes_out = total_out.withColumns(
-    {"_key": F.expr("'{}'"), "_group": F.expr("xxhash64('{}')")}
-).observe("changes_out", F.count("*").alias("rows"))
+changes_out = total_out.withColumn("_key", F.expr("'{}'")).observe(
+    "changes_out", F.count("*").alias("rows")
+)
 
 write_changes_out = (
     changes_out.select(
@@ -154,7 +154,7 @@ write_changes_out = (
             "key"
         ),
         F.to_json(
-            F.struct("money_out", "_version", "_all", "_key", "_group"),
+            F.struct("money_out", "_version", "_all", "_key"),
             {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"},
         ).alias("value"),
     )
@@ -181,7 +181,7 @@ changes_in_received = (
         ).alias("row"),
         F.col("timestamp").alias("_arrived"),
     )
-    .select("row.money_in", "row._version", "row._all", "row._key", "row._group", "_arrived")
+    .select("row.money_in", "row._version", "row._all", "row._key", "_arrived")
 )
 
 changes_out_received = (
@@ -199,7 +199,7 @@ changes_out_received = (
         ).alias("row"),
         F.col("timestamp").alias("_arrived"),
     )
-    .select("row.money_out", "row._version", "row._all", "row._key", "row._group", "_arrived")
+    .select("row.money_out", "row._version", "row._all", "row._key", "_arrived")
 )
 
 told = (

@@ -73,12 +73,9 @@ prices = (
     .observe("prices", F.count("*").alias("rows"))
 )
 
-changes = prices.withColumns(
-    {
-        "_key": F.expr("CAST(product AS STRING)"),
-        "_group": F.expr("xxhash64(CAST(product AS STRING))"),
-    }
-).observe("changes", F.count("*").alias("rows"))
+changes = prices.withColumn("_key", F.expr("CAST(product AS STRING)")).observe(
+    "changes", F.count("*").alias("rows")
+)
 
 cheap = changes.where("price < 10").observe("cheap", F.count("*").alias("rows"))
 

@@ -90,11 +90,9 @@ per_hour = (
         {
             "_key": F.to_json(F.struct("window", "meter"), {"ignoreNullFields": "false"}),
             "_timestamp": F.col("window").getField("end"),
-            "_group": F.xxhash64(
-                F.to_json(F.struct("window", "meter"), {"ignoreNullFields": "false"})
-            ),
         }
     )
+    .withColumn("_group", F.xxhash64("_key"))
     .observe("per_hour", F.count("*").alias("rows"))
 )
 
