@@ -31,6 +31,9 @@ CONF = {
     "spark.sql.variable.substitute": "false",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.session.timeZone": "UTC",
+    # State operators take times as instants. The default, java.sql.Timestamp, changes each from one
+    # calendar to another and back, a twentieth of a joined row's way.
+    "spark.sql.datetime.java8API.enabled": "true",
     "spark.sql.shuffle.partitions": str(SHUFFLED),
     # State that serves real-time and micro-batch mode alike.
     "spark.sql.streaming.stateStore.providerClass": (

@@ -14,6 +14,7 @@ spark = (
     .config("spark.sql.variable.substitute", "false")
     .config("spark.sql.runSQLOnFiles", "false")
     .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.datetime.java8API.enabled", "true")
     .config("spark.sql.shuffle.partitions", "2")
     .config(
         "spark.sql.streaming.stateStore.providerClass",
