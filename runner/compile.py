@@ -469,7 +469,12 @@ class Program:
         """The parts of each record of a sink by name, as the Python source of columns."""
         config = self.graph.by_id[sink].parsed
         if isinstance(config, KafkaSink):
-            return config.record(rows)
+            record = config.record(rows)
+            if config.topic_expression:
+                # Kafka's own words would name neither the step nor the expression.
+                none = f"step {sink}: A row has no topic, its expression is null. Use coalesce."
+                record["topic"] = f"F.coalesce({record['topic']}, F.raise_error({none!r}))"
+            return record
         if isinstance(config, ToTopic):
             return config.record(rows, config.topic_of(self.name))
         assert isinstance(config, ConsoleSink)

@@ -28,6 +28,8 @@ _PERMANENT = re.compile(
     r"|INVALID_CHECKPOINT|CANNOT_LOAD_STATE_STORE|CONCURRENT_STREAM_LOG_UPDATE"
 )
 _OF_PYTHON = re.compile(r"RuntimeError: step (\w+): (.*)")
+# What the program says of a row of its own accord; people's expressions can't raise.
+_OF_PROGRAM = re.compile(r"step (\w+): (.*)", re.DOTALL)
 _OUT_OF_RANGE = re.compile(r"OffsetOutOfRange|is out of range for partition")
 _BROKEN_LOG = re.compile(r"Incomplete log file|malformed (log|offset|commit)|metadata")
 _FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
@@ -126,6 +128,10 @@ def judge(chain: Iterable[Cause], program: str, steps: Iterable[str]) -> Judged:
         if said := _OF_PYTHON.search(cause.message):
             message = f"The Python of this step failed. {said[2]}"
             return Judged("permanent", message, said[1], of_row=True)
+        if cause.condition == "USER_RAISED_EXCEPTION" and (
+            said := _OF_PROGRAM.match((cause.parameters or {}).get("errorMessage", ""))
+        ):
+            return Judged("permanent", said[2], said[1], of_row=True)
     for cause in reversed(chain):
         if cause.condition and cause.condition != "STREAM_FAILED":
             return Judged(_fault(cause), sentence(cause), step, of_row=_is_of_row(cause))

@@ -254,23 +254,41 @@ def _address(text):
     return ".".join(reversed(parts)) if mapped else text
 
 
-def test_a_row_that_ends_the_query_names_its_step(broker, topic, make_job):
-    lines = topic("lines")
+@pytest.mark.parametrize(
+    ("share", "out", "step", "sentence"),
+    [
+        (
+            "100 / length(value)",
+            "'out'",
+            "shares",
+            "A row divides by zero. Use try_divide, which gives null instead.",
+        ),
+        (
+            "nullif(value, '')",
+            "share",
+            "out",
+            "A row has no topic, its expression is null. Use coalesce.",
+        ),
+    ],
+)
+def test_a_row_that_ends_the_query_names_its_step(
+    broker, topic, make_job, share, out, step, sentence
+):
+    lines, to = topic("lines"), topic("out")
     graph = chain(
         {
             "lines": ("kafka_source", source(lines)),
-            "shares": (
-                "select",
-                {"columns": [{"name": "share", "expression": "100 / length(value)"}]},
+            "shares": ("select", {"columns": [{"name": "share", "expression": share}]}),
+            "out": (
+                "kafka_sink",
+                {"connection": "local", "topic_expression": f"concat('{to}', {out})"},
             ),
-            "out": ("kafka_sink", {"connection": "local", "topic": topic("out")}),
         }
     )
     write(broker, lines, ["four", ""])
     ended = make_job(graph).start().wait_for_end(150)
-    sentence = "A row divides by zero. Use try_divide, which gives null instead. It was reading "
-    assert ended.pop("message").startswith(f"{sentence}{lines}, partition ")
-    assert ended == {"code": 65, "state": "failed", "step": "shares", "permanent": True}
+    assert ended.pop("message").startswith(f"{sentence} It was reading {lines}, partition ")
+    assert ended == {"code": 65, "state": "failed", "step": step, "permanent": True}
 
 
 def test_a_broker_that_is_away_is_named(topic, make_job):

@@ -94,6 +94,13 @@ def test_the_step_is_found_by_its_expression():
     assert judge([cause], PROGRAM, STEPS).step == "halves"
 
 
+def test_a_row_that_the_program_refuses_names_its_step():
+    said = {"errorMessage": "step halves: A row has no topic."}
+    judged = judge([Cause("x", "m", "USER_RAISED_EXCEPTION", "P0001", said)], PROGRAM, STEPS)
+    assert (judged.fault, judged.step, judged.of_row) == ("permanent", "halves", True)
+    assert judged.message == "A row has no topic."
+
+
 def test_an_expression_that_several_steps_have_blames_none():
     cause = Cause("x", "m", "DIVIDE_BY_ZERO", "22012", fragments=("n",))
     assert judge([cause], PROGRAM, STEPS).step is None

@@ -103,7 +103,12 @@ big_orders = F.when(
 odd_orders = F.when(
     F.expr("_branch = 'otherwise'"),
     F.struct(
-        F.expr("concat('odd-', coalesce(customer, 'nobody'))").alias("topic"),
+        F.coalesce(
+            F.expr("concat('odd-', coalesce(customer, 'nobody'))"),
+            F.raise_error(
+                "step odd_orders: A row has no topic, its expression is null. Use coalesce."
+            ),
+        ).alias("topic"),
         F.col("_key").cast("string").alias("key"),
         F.to_json(
             F.struct("order", "customer", "amount", "items", "at"), {"ignoreNullFields": "false"}
