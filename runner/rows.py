@@ -90,12 +90,18 @@ class Rows:
         return DELETED in self.names
 
     def type_of(self, name: str) -> str | None:
-        return next((c.type for c in self.columns if c.name == name), None)
+        """A column's type; as to Spark, a name is the same in capitals and small letters."""
+        return next((c.type for c in self.columns if c.name.lower() == name.lower()), None)
+
+    def spelled(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Columns that somebody named, in the letters that they have here."""
+        own = {name.lower(): name for name in self.names}
+        return tuple(own.get(name.lower(), name) for name in names)
 
     def with_columns(self, *columns: Column) -> Self:
-        """These rows with columns replaced or added at the end."""
-        new = {column.name: column for column in columns}
-        kept = tuple(new.pop(c.name, c) for c in self.columns)
+        """These rows with columns replaced, in whatever letters, or added at the end."""
+        new = {column.name.lower(): column for column in columns}
+        kept = tuple(new.pop(c.name.lower(), c) for c in self.columns)
         return replace(self, columns=kept + tuple(new.values()))
 
     def without(self, name: str) -> Self:

@@ -98,7 +98,7 @@ class Join(StepType):
         if _with_lookup(right):
             return replace(left, columns=columns)
         if left.kind == "table":
-            key = tuple(pair.left for pair in self.on)
+            key = left.spelled([pair.left for pair in self.on])
             return Rows("table", columns, key=key, lane=key, version=VERSION)
         if right.kind == "table":
             return replace(left.shuffled([])[0], columns=columns)

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from runner import sql
 from runner.fields import ConnectionName, Topic, TopicPattern, TypedColumn
-from runner.rows import SOURCE_COLUMNS, Column
+from runner.rows import PROVENANCE, SOURCE_COLUMNS, Column
 from runner.step_type import Fault, Source, repeated_names
 
 # Where Spark puts the text of a record that does not fit; a column of no record.
@@ -60,7 +60,7 @@ class KafkaRecords(Source):
             yield "columns", f"{kind} records have one column, value; remove these, or choose json."
         yield from repeated_names([c.name for c in self.columns], "columns")
         for i, column in enumerate(self.columns):
-            if column.name.lower() in {*SOURCE_COLUMNS, CORRUPT, "_deleted", "_branch"}:
+            if column.name.lower() in {*SOURCE_COLUMNS, *PROVENANCE, CORRUPT, "_branch"}:
                 message = f"{column.name} is a name Headrace uses itself; choose another."
                 yield f"columns.{i}.name", message
             if self.format == "csv" and column.type.lower().startswith(_NESTED):

@@ -1,16 +1,14 @@
-from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from runner import sql
-from runner.fields import ColumnRef, PositiveDuration, milliseconds
+from runner.fields import PositiveDuration, milliseconds
 from runner.rows import Column, Rows
-from runner.step_type import Fault, unknown_names
-from runner.steps.kafka_records import KafkaRecords
+from runner.steps.keyed_records import KeyedRecords
 
 
-class LookupTable(KafkaRecords):
+class LookupTable(KeyedRecords):
     """A whole table that every worker has, from a compacted topic: the newest row of each key.
     A record without a value deletes its key. Join it on any columns."""
 
@@ -19,14 +17,6 @@ class LookupTable(KafkaRecords):
     icon: ClassVar[str] = "table-import"
 
     from_: Literal["topic"] = Field("topic", alias="from", title="From")
-    key: list[ColumnRef] = Field(
-        default_factory=lambda: ["_key"],
-        title="Key",
-        description="The columns that name a row; else the records' key.",
-        min_length=1,
-        json_schema_extra={"format": "columns"},
-    )
-
     refresh: PositiveDuration | None = Field(
         None,
         title="Refresh",
@@ -39,13 +29,9 @@ class LookupTable(KafkaRecords):
             return f"it is read anew every {self.refresh}, which real-time mode does at checkpoints"
         return None
 
-    def faults(self) -> Iterator[Fault]:
-        yield from super().faults()
-        yield from unknown_names(self.gives(), self.key, "key")
-
     def gives(self) -> Rows:
         columns = (*self.value_columns(), Column("_key", "string"))
-        return Rows("lookup", columns, key=tuple(self.key))
+        return Rows("lookup", columns, key=self.key_names())
 
     def emit(self, *, read: str = "") -> str:
         option, topics = self.subscription()
@@ -54,12 +40,7 @@ class LookupTable(KafkaRecords):
         parsed, readable = "", "TRUE"
         if self.has_fields:
             parsed, readable = self.parsed(), f"value IS NULL OR ({self.good()})"
-        # A deletion has no value to take the key's columns from, only the record's key.
-        key = "F.col('_key')"
-        if len(self.key) > 1:
-            key = f"F.to_json(F.struct({', '.join(repr(sql.quoted(n)) for n in self.key)}))"
-        elif self.key != ["_key"]:
-            key = f"F.coalesce(F.col({sql.quoted(self.key[0])!r}).cast('string'), F.col('_key'))"
+        key = ", ".join(repr(sql.quoted(n)) for n in self.key_names())
         keep = ", ".join(repr(f"newest.{sql.quoted(n)}") for n in (*names, "_key"))
         inner = ", ".join(repr(sql.quoted(n)) for n in (*names, "_key"))
         from_kafka = f"""
@@ -78,7 +59,7 @@ class LookupTable(KafkaRecords):
                 F.col('offset').alias('_offset'),
                 F.col('value').isNull().alias('_deleted'),
             )
-            .groupBy({key}.alias('_newest_of'))
+            .groupBy({key})
             .agg(F.max_by(F.struct({inner}, '_deleted'), '_offset').alias('newest'))
             .where('NOT newest._deleted')
             .select({keep})

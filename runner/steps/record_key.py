@@ -42,12 +42,3 @@ def with_group(code: str) -> str:
 def json_text(rows: Rows, names: list[str] | tuple[str, ...]) -> str:
     """These columns as a JSON object, nulls included, as the Python source of a column."""
     return f"F.to_json({rows.struct(names)}, {{'ignoreNullFields': 'false'}})"
-
-
-def read_back(name: str, type_: str, names: list[str]) -> str:
-    """One key column, read from the text of a record's key, as the Python source of a column."""
-    text = "CAST(key AS STRING)"
-    if len(names) == 1:
-        return f"F.expr({f'TRY_CAST({text} AS {type_})'!r})"
-    schema = f"{sql.quoted(name)} {type_}"
-    return f"F.from_json(F.col('key').cast('string'), {schema!r}).getField({name!r})"

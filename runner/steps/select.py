@@ -34,14 +34,29 @@ class Select(Foldable):
         for name in rows.key if self.keep == "listed" else ():
             if name.lower() not in listed and not name.startswith("_"):
                 yield "columns", f"{name} is the table's key and must stay; add it to the list."
+        yield from self._key_faults(rows)
+
+    def _key_faults(self, rows: Rows) -> Iterator[Fault]:
+        """A deletion has no columns but its key: all else in a new key would be null."""
+        key = {name.lower() for name in rows.key}
+        for i, column in enumerate(self.columns):
+            others = sorted(n for n in sql.columns_of(column.expression) if n.lower() not in key)
+            if column.name.lower() in key and others:
+                yield (
+                    f"columns.{i}.expression",
+                    (
+                        f"{column.name} is the table's key, so it can't be made of {others[0]}, "
+                        "which a deletion doesn't have; choose another name, or make the table "
+                        "a stream first (to_stream) and a table again behind it (to_table)."
+                    ),
+                )
 
     def gives(self, rows: Rows) -> Rows:
         named = [Column(c.name, self._type(rows, c.expression)) for c in self.columns]
-        if self.keep == "all":
-            return rows.with_columns(*named)
-        hidden = (c for c in rows.columns if c.name.startswith("_"))
-        listed = {c.name for c in named}
-        return replace(rows, columns=(*named, *(c for c in hidden if c.name not in listed)))
+        given = rows.with_columns(*named)
+        if self.keep == "listed":
+            given = replace(rows, columns=(*named, *self._hidden(rows)))
+        return replace(given, key=given.spelled(rows.key), lane=given.spelled(rows.lane))
 
     def emit(self, rows: Rows) -> str:
         if self.keep == "all":
@@ -50,9 +65,14 @@ class Select(Foldable):
         columns = [
             f"F.expr({rows.expression(c.expression)!r}).alias({c.name!r})" for c in self.columns
         ]
-        listed = {c.name for c in self.columns}
-        hidden = [rows.column(n) for n in rows.names if n.startswith("_") and n not in listed]
-        return f"{rows}.select({', '.join(columns + hidden)})"
+        columns += [rows.column(column.name) for column in self._hidden(rows)]
+        return f"{rows}.select({', '.join(columns)})"
+
+    def _hidden(self, rows: Rows) -> list[Column]:
+        """The columns that stay though they are not listed."""
+        listed = {c.name.lower() for c in self.columns}
+        hidden = (c for c in rows.columns if c.name.startswith("_"))
+        return [c for c in hidden if c.name.lower() not in listed]
 
     def passes_columns(self) -> bool:
         return self.keep == "all"

@@ -32,7 +32,7 @@ class ToTable(Foldable):
             yield "key", "A column is named twice; remove one."
 
     def gives(self, rows: Rows) -> Rows:
-        return replace(rows, kind="table", key=tuple(self.key))
+        return replace(rows, kind="table", key=rows.spelled(self.key))
 
     def emit(self, rows: Rows) -> str:
         return str(rows)

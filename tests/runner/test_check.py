@@ -102,6 +102,9 @@ WRONG = {
     "name of ours": (
         reading(columns=[{"name": "_offset"}]), [("s0", "columns.0.name", "Headrace uses itself")]
     ),
+    "name of ours for versions": (
+        reading(columns=[{"name": "_Version"}]), [("s0", "columns.0.name", "Headrace uses itself")]
+    ),
     "event time unknown": (reading(event_time="att"), [("s0", "event_time", "Did you mean at?")]),
     "event time no time": (reading(event_time="amount"), [("s0", "event_time", "no timestamp")]),
     "start": (reading(start="sometime"), [("s0", "start", "earliest")]),
@@ -177,6 +180,17 @@ WRONG = {
               ("select", {"columns": [{"name": "m", "expression": "n"}], "keep": "listed"}),
               ("kafka_sink", SINK)),
         [("s2", "columns", "customer is the table's key")],
+    ),
+    "key of a table made of what a deletion has not": (
+        chain(("kafka_source", ORDERS), ("aggregate", COUNT),
+              ("select", {"columns": [{"name": "Customer", "expression": "concat(customer, n)"}]}),
+              ("kafka_sink", SINK)),
+        [("s2", "columns.0.expression", "can't be made of n, which a deletion doesn't have")],
+    ),
+    "key of a lookup named twice": (
+        joined(on=[{"left": "customer", "right": "customer"}], prefixes={"right": "their_"},
+               lookup={"key": ["customer", "Customer"]}),
+        [("right", "key", "named twice")],
     ),
     "no topic to write": (
         through("kafka_sink", {"connection": "local"}),

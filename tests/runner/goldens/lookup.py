@@ -89,14 +89,14 @@ customers = (
     )
     .where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
     .select(
-        F.col("json.id").alias("id"),
+        F.coalesce(F.col("json.id"), F.expr("TRY_CAST(CAST(key AS STRING) AS string)")).alias("id"),
         F.col("json.name").alias("name"),
         F.col("json.amount").alias("amount"),
         F.col("key").cast("string").alias("_key"),
         F.col("offset").alias("_offset"),
         F.col("value").isNull().alias("_deleted"),
     )
-    .groupBy(F.coalesce(F.col("id").cast("string"), F.col("_key")).alias("_newest_of"))
+    .groupBy("id")
     .agg(F.max_by(F.struct("id", "name", "amount", "_key", "_deleted"), "_offset").alias("newest"))
     .where("NOT newest._deleted")
     .select("newest.id", "newest.name", "newest.amount", "newest._key")

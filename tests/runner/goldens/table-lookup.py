@@ -89,13 +89,15 @@ countries = (
     )
     .where("value IS NULL OR (json IS NOT NULL AND json._corrupt_record IS NULL)")
     .select(
-        F.col("json.code").alias("code"),
+        F.coalesce(F.col("json.code"), F.expr("TRY_CAST(CAST(key AS STRING) AS string)")).alias(
+            "code"
+        ),
         F.col("json.name").alias("name"),
         F.col("key").cast("string").alias("_key"),
         F.col("offset").alias("_offset"),
         F.col("value").isNull().alias("_deleted"),
     )
-    .groupBy(F.coalesce(F.col("code").cast("string"), F.col("_key")).alias("_newest_of"))
+    .groupBy("code")
     .agg(F.max_by(F.struct("code", "name", "_key", "_deleted"), "_offset").alias("newest"))
     .where("NOT newest._deleted")
     .select("newest.code", "newest.name", "newest._key")
