@@ -172,6 +172,15 @@ def inputs_of_query(tree: exp.Expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(table.name for table in tree.find_all(exp.Table)))
 
 
+def aliases_of_query(tree: exp.Query) -> list[str]:
+    """The names that a query gives by AS to something else than a column of that name."""
+    return [
+        alias.alias
+        for alias in tree.find_all(exp.Alias)
+        if not (isinstance(alias.this, exp.Column) and alias.this.name == alias.alias)
+    ]
+
+
 def query_template(tree: exp.Query) -> str:
     """A query written anew for PySpark's `spark.sql`, each input as `{name}`."""
     tree = tree.copy()

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from runner import sql
 from runner.fields import Config
-from runner.rows import PROVENANCE, Column, Kind, Rows
+from runner.rows import ARRIVED, DELETED, GROUP, PROVENANCE, VERSION, Column, Kind, Rows
 
 Group = Literal["Sources", "Rows", "State", "Sinks"]
 
@@ -179,6 +179,13 @@ def reserved_names(names: list[str], field: str) -> Iterator[Fault]:
     for i, name in enumerate(names):
         if name.lower() in PROVENANCE:
             yield f"{field}.{i}.name", f"{name} is a name Headrace uses itself; choose another."
+
+
+def reserved_groups(names: list[str]) -> Iterator[Fault]:
+    """A fault for each name to group by that the groups themselves have for something else."""
+    for i, name in enumerate(names):
+        if name.lower() in {ARRIVED, DELETED, VERSION, GROUP}:
+            yield f"group_by.{i}", f"{name} is a name Headrace uses itself; remove it."
 
 
 def unknown_columns(rows: Rows, expression: str, field: str) -> Iterator[Fault]:

@@ -21,6 +21,8 @@ from runner.step_type import (
     State,
     StepType,
     repeated_names,
+    reserved_groups,
+    reserved_names,
     state_operator,
     time_faults,
     unknown_columns,
@@ -197,7 +199,9 @@ class Aggregate(StepType):
 
     def faults(self, rows: Rows) -> Iterator[Fault]:
         yield from unknown_names(rows, self.group_by, "group_by")
+        yield from reserved_groups(self.group_by)
         yield from repeated_names([a.name for a in self.aggregations], "aggregations")
+        yield from reserved_names([a.name for a in self.aggregations], "aggregations")
         taken = {name.lower() for name in self._key()}
         for i, aggregation in enumerate(self.aggregations):
             if aggregation.name.lower() in taken:
@@ -234,8 +238,9 @@ class Aggregate(StepType):
         key = self._key()
         if self.emit_ == "updates":
             return Rows("table", (*columns, *hidden), key=key, lane=lane, version=VERSION)
-        hidden += [Column("_key", "string"), Column("_timestamp", "timestamp")]
-        return Rows("stream", (*columns, *hidden), version=VERSION).grouped()
+        final = Rows("stream", (*columns, *hidden), version=VERSION)
+        named = (Column("_key", "string"), Column("_timestamp", "timestamp"))
+        return final.with_columns(*named).grouped()
 
     def emit(self, rows: Rows) -> str:
         code = self._emit_by_operator(rows) if self.by_operator else self._emit_by_sql(rows)
@@ -267,7 +272,7 @@ class Aggregate(StepType):
         return f"{at} - pmod({at}, {every}) + {milliseconds(self.window.size)}"
 
     def _emit_by_sql(self, rows: Rows) -> str:
-        groups = [repr(sql.quoted(name)) for name in self.group_by]
+        groups = [self._group(name) for name in self.group_by]
         results = ", ".join(
             [*(a.emit(rows) for a in self.aggregations), f"F.count('*').alias({VERSION!r})"]
         )
@@ -285,6 +290,14 @@ class Aggregate(StepType):
             "# Always true, of all columns: what nobody reads, Spark leaves out of its state.\n"
             f".where({self._all_read!r})"
         )
+
+    def _group(self, name: str) -> str:
+        """A column to group by, as Python source."""
+        quoted = sql.quoted(name)
+        if not (self._windowed and name.lower() == self.time.lower()):
+            return repr(quoted)
+        # Beside the window it would be a second column with a watermark; a computed one has none.
+        return f"F.expr({f'timestamp_micros(unix_micros({quoted}))'!r}).alias({name!r})"
 
     @property
     def _all_read(self) -> str:

@@ -12,6 +12,7 @@ from runner.step_type import (
     Input,
     State,
     StepType,
+    reserved_groups,
     state_operator,
     unknown_columns,
     unknown_names,
@@ -47,6 +48,7 @@ class Reduce(StepType):
 
     def faults(self, rows: Rows) -> Iterator[Fault]:
         yield from unknown_names(rows, self.group_by, "group_by")
+        yield from reserved_groups(self.group_by)
         seen: set[str] = set()
         for i, name in enumerate(self.group_by):
             if name.lower() in {*seen, "acc"}:

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from sqlglot import exp
 
 from runner import sql
-from runner.rows import Column, Rows
+from runner.rows import PROVENANCE, Column, Rows
 from runner.step_type import Fault, Group, Input, StepType, unknown_names
 
 
@@ -48,6 +48,9 @@ class SqlQuery(StepType):
             elif column.name.lower() in seen:
                 yield "query", f"The name {column.name} is there twice; give one another with AS."
             seen.add(column.name.lower())
+        for name in sql.aliases_of_query(sql.read_query(self.query)):
+            if name.lower() in PROVENANCE:
+                yield "query", f"{name} is a name Headrace uses itself; choose another."
         rows = self._one(inputs)
         if rows is not None:
             names = sql.columns_of_query(sql.read_query(self.query))

@@ -187,6 +187,17 @@ WRONG = {
               ("kafka_sink", SINK)),
         [("s2", "columns.0.expression", "can't be made of n, which a deletion doesn't have")],
     ),
+    "group by a name of ours": (
+        counting(group_by=["_Arrived"]), [("s1", "group_by.0", "Headrace uses itself")]
+    ),
+    "result with a name of ours": (
+        counting(aggregations=[{"name": "_version", "function": "count"}]),
+        [("s1", "aggregations.0.name", "Headrace uses itself")],
+    ),
+    "query that gives a name of ours": (
+        through("sql", {"query": "SELECT customer, 1 AS _offset FROM rows"}),
+        [("s1", "query", "_offset is a name Headrace uses itself")],
+    ),
     "key of a lookup named twice": (
         joined(on=[{"left": "customer", "right": "customer"}], prefixes={"right": "their_"},
                lookup={"key": ["customer", "Customer"]}),
