@@ -1,13 +1,13 @@
 package headrace;
 
-import static org.apache.spark.sql.functions.lit;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructField;
@@ -35,19 +35,30 @@ final class Group {
   /** How many columns of the key come out. */
   final int size;
 
-  Group(Dataset<Row> rows, JsonNode names) {
+  /**
+   * Groups {@code rows} by columns of these names; {@code hasTimers} says that the operator sets
+   * timers. Spark then reads the key's type anew in each task, where it has lost how arrays are
+   * made (the function of its UnresolvedMapObjects is transient), so these are kept as JSON.
+   */
+  Group(Dataset<Row> rows, JsonNode names, boolean hasTimers) {
     size = names.size();
     for (String name : Operator.names(names)) {
       Column column = Operator.column(name);
       StructType type = rows.select(column).schema();
       DataType plain = Operator.stored(type).schema().apply(0).dataType();
       String place = KEY + key.size();
-      selected.add(column.cast(plain).as(place, Metadata.empty()));
+      Column kept = column.cast(plain);
+      Column back = Operator.column(place);
+      if (hasTimers && plain.existsRecursively(part -> part instanceof ArrayType)) {
+        kept = functions.to_json(kept, Operator.WHOLE);
+        back = functions.from_json(back, plain, Operator.WHOLE);
+      }
+      selected.add(kept.as(place, Metadata.empty()));
       key.add(Operator.column(place));
-      given.add(Operator.column(place).cast(type.apply(0).dataType()).as(name));
+      given.add(back.cast(type.apply(0).dataType()).as(name));
     }
     if (size == 0) {
-      selected.add(lit(0).as(KEY));
+      selected.add(functions.lit(0).as(KEY));
       key.add(Operator.column(KEY));
     }
   }

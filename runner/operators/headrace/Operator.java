@@ -50,6 +50,10 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>State and keys are kept as rows, so that one class and one checkpoint serve both modes.
  */
 abstract class Operator extends StatefulProcessor<Row, Row, Row> {
+  /** How a value is written as JSON, to be told from all others and read back. */
+  static final Map<String, String> WHOLE =
+      Map.of("ignoreNullFields", "false", "timestampFormat", "yyyy-MM-dd'T'HH:mm:ss.SSSSSS");
+
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** Returns what comes out because of one row of a key. */
@@ -124,9 +128,7 @@ abstract class Operator extends StatefulProcessor<Row, Row, Row> {
     if (type instanceof BinaryType) return functions.base64(value);
     DataType plain = plain(type);
     if (plain == type) return value;
-    Map<String, String> whole =
-        Map.of("ignoreNullFields", "false", "timestampFormat", "yyyy-MM-dd'T'HH:mm:ss.SSSSSS");
-    return functions.to_json(value.cast(plain), whole);
+    return functions.to_json(value.cast(plain), WHOLE);
   }
 
   /** Returns the state of this name: one row per key. */

@@ -97,7 +97,7 @@ public final class Reduce extends StatefulProcessor<Row, Row, Row> {
       selected.add(Operator.column(name).as(COLUMN + selected.size()));
     }
     selected.addAll(Arrival.columns(said));
-    Group group = new Group(rows, said.get("group_by"));
+    Group group = new Group(rows, said.get("group_by"), false);
     selected.addAll(group.selected);
     Dataset<Row> ready = rows.select(selected.toArray(Column[]::new));
     StructType rowType = ready.schema().asNullable();

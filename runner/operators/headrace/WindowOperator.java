@@ -98,7 +98,7 @@ abstract class WindowOperator extends StatefulProcessor<Row, Row, Row> {
     List<Column> selected = new ArrayList<>();
     selected.add(time.as(TIME));
     selected.addAll(aggregates.arguments());
-    Group group = new Group(rows, said.get("group_by"));
+    Group group = new Group(rows, said.get("group_by"), true);
     selected.addAll(group.selected);
     selected.addAll(Arrival.columns(said));
     Dataset<Row> ready =
