@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from textwrap import dedent
+from traceback import walk_tb
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -342,8 +343,12 @@ class _Trial:
     def _failed(self, error: Exception) -> None:
         drawn = [s.id for s in self.graph.in_order if s.type not in INTERNAL]
         code = "\n".join(text for running in self.segments for text in running.code.values())
-        judged = judge(causes(self.error or error), code, drawn)
-        self.problems.append(Problem(judged.step, None, judged.message))
+        error = self.error or error
+        judged = judge(causes(error), code, drawn)
+        # The file that a statement ran as is named by its step.
+        ran = (frame.f_code.co_filename[1:-1] for frame, _ in walk_tb(error.__traceback__))
+        step = judged.step or next((name for name in ran if name in drawn), None)
+        self.problems.append(Problem(step, None, judged.message))
 
 
 class _Running:

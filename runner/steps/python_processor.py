@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
+from runner import sql
 from runner.fields import ColumnRef, Duration, TypedColumn
 from runner.rows import VERSION, Column, Rows
 from runner.step_type import (
@@ -32,8 +33,8 @@ PRELUDE = '''
 class Processor(StatefulProcessor):
     """A Python step's class as a state operator: what it keeps and its timers, key by key."""
 
-    def __init__(self, make, columns, event_time, arrival, seconds=10):
-        self.make, self.columns, self.arrival = make, columns, arrival
+    def __init__(self, make, key, columns, event_time, arrival, seconds=10):
+        self.make, self.key, self.columns, self.arrival = make, key, columns, arrival
         self.event_time, self.seconds = event_time, seconds
 
     def init(self, handle):
@@ -65,7 +66,7 @@ class Processor(StatefulProcessor):
     def given(self, key, method, seen):
         import signal
 
-        text, values = plain_key(key)
+        text, values = plain_key(dict(zip(self.key, key, strict=True)))
         signal.setitimer(signal.ITIMER_REAL, self.seconds)
         try:
             rows = list(method(values, seen, self, self) or ())
@@ -129,10 +130,14 @@ def as_they_came(rows, arrived, lane, version):
 
 
 def plain_key(key):
-    if len(key) == 1:
-        return None if key[0] is None else str(key[0]), key[0]
-    values = Row.asDict(key)
-    return json.dumps(values, default=str), values
+    """A key as a record has it, plain text of one column and JSON of several, and as code sees it:
+    the value of one column, a dict of several."""
+    if len(key) > 1:
+        return json.dumps(key, default=str, ensure_ascii=False, separators=(",", ":")), key
+    (value,) = key.values()
+    if value is None or isinstance(value, str):
+        return value, value
+    return str(value).lower() if isinstance(value, bool) else str(value), value
 '''
 
 
@@ -179,6 +184,9 @@ class PythonProcessor(StepType):
 
     def faults(self, rows: Rows) -> Iterator[Fault]:
         yield from unknown_names(rows, self.key, "key")
+        for i, name in enumerate(self.key):
+            if (rows.type_of(name) or "").lower().startswith(("array", "map", "struct")):
+                yield f"key.{i}", f"{name} is no plain value; make a text of it before (to_json)."
         yield from repeated_names([c.name for c in self.columns], "columns")
         yield from reserved_names([c.name for c in self.columns], "columns")
         yield from time_faults(rows, "_timestamp", "time")
@@ -196,14 +204,14 @@ class PythonProcessor(StepType):
     def emit(self, rows: Rows, *, step: str) -> str:
         event = self.time == "event"
         watermark = f".withWatermark('_timestamp', {self.grace!r})" if event else ""
-        keys = ", ".join(repr(name) for name in self.key)
+        keys = ", ".join(repr(sql.quoted(name)) for name in self.key)
         columns = [c.name for c in self.columns]
         return with_group(
             f"""
             {rows}{watermark}
             .groupBy({keys})
             .transformWithState(
-                Processor({step}_class, {columns!r}, {event}, {rows.arrival!r}),
+                Processor({step}_class, {self.key!r}, {columns!r}, {event}, {rows.arrival!r}),
                 {ddl(self._written())!r},
                 "Update",
                 {("EventTime" if event else "ProcessingTime")!r},

@@ -198,6 +198,15 @@ WRONG = {
         through("sql", {"query": "SELECT customer, 1 AS _offset FROM rows"}),
         [("s1", "query", "_offset is a name Headrace uses itself")],
     ),
+    "key of a processor that is a list": (
+        chain(("kafka_source", {**ORDERS, "columns": [{"name": "items", "type": "array<string>"}],
+                                "event_time": None}),
+              ("python_processor", {
+                  "key": ["items"], "columns": [{"name": "n", "type": "int"}],
+                  "code": "class P:\n def on_row(self, key, row, store, timers):\n  yield {}"}),
+              ("kafka_sink", SINK)),
+        [("s1", "key.0", "items is no plain value")],
+    ),
     "key of a lookup named twice": (
         joined(on=[{"left": "customer", "right": "customer"}], prefixes={"right": "their_"},
                lookup={"key": ["customer", "Customer"]}),

@@ -52,6 +52,18 @@ def chain(*steps):
     )
 
 
+def test_a_step_that_spark_refuses_is_named():
+    window = {"kind": "sliding", "size": "1 minute"}
+    odd = {"name": "odd", "function": "stddev", "expression": "many"}
+    steps = [
+        ("lists", "select", {"columns": [{"name": "many", "expression": "array(n)"}]}),
+        ("spread", "aggregate", {"aggregations": [odd], "window": window}),
+    ]
+    done = rehearse(chain(*steps), {"rows": [{"a": "x", "n": 1}]}, CONNECTIONS)
+    (problem,) = done.problems
+    assert (problem.step, "DOUBLE" in problem.message) == ("spread", True)
+
+
 def python(code):
     return chain(
         ("own", "python_map", {"code": code, "columns": [{"name": "a", "type": "string"}]})

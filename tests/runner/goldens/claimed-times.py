@@ -59,8 +59,8 @@ def state_operator(name, *inputs, **options):
 class Processor(StatefulProcessor):
     """A Python step's class as a state operator: what it keeps and its timers, key by key."""
 
-    def __init__(self, make, columns, event_time, arrival, seconds=10):
-        self.make, self.columns, self.arrival = make, columns, arrival
+    def __init__(self, make, key, columns, event_time, arrival, seconds=10):
+        self.make, self.key, self.columns, self.arrival = make, key, columns, arrival
         self.event_time, self.seconds = event_time, seconds
 
     def init(self, handle):
@@ -92,7 +92,7 @@ class Processor(StatefulProcessor):
     def given(self, key, method, seen):
         import signal
 
-        text, values = plain_key(key)
+        text, values = plain_key(dict(zip(self.key, key, strict=True)))
         signal.setitimer(signal.ITIMER_REAL, self.seconds)
         try:
             rows = list(method(values, seen, self, self) or ())
@@ -156,10 +156,14 @@ def as_they_came(rows, arrived, lane, version):
 
 
 def plain_key(key):
-    if len(key) == 1:
-        return None if key[0] is None else str(key[0]), key[0]
-    values = Row.asDict(key)
-    return json.dumps(values, default=str), values
+    """A key as a record has it, plain text of one column and JSON of several, and as code sees it:
+    the value of one column, a dict of several."""
+    if len(key) > 1:
+        return json.dumps(key, default=str, ensure_ascii=False, separators=(",", ":")), key
+    (value,) = key.values()
+    if value is None or isinstance(value, str):
+        return value, value
+    return str(value).lower() if isinstance(value, bool) else str(value), value
 
 
 words = (
@@ -333,6 +337,7 @@ telling = (
     .transformWithState(
         Processor(
             telling_class,
+            ["user"],
             ["user", "text"],
             True,
             {"arrived": "_arrived", "lane": ["_topic", "_partition"], "version": ["_offset"]},
