@@ -46,8 +46,8 @@ class Select(Foldable):
                     f"columns.{i}.expression",
                     (
                         f"{column.name} is the table's key, so it can't be made of {others[0]}, "
-                        "which a deletion doesn't have; choose another name, or make the table "
-                        "a stream first (to_stream) and a table again behind it (to_table)."
+                        "which a deletion doesn't have; choose another name, or put To stream "
+                        "before this step and To table behind it."
                     ),
                 )
 
