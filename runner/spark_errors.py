@@ -29,7 +29,7 @@ _PERMANENT = re.compile(
 )
 _OF_PYTHON = re.compile(r"RuntimeError: step (\w+): (.*)")
 # What the program says of a row of its own accord; people's expressions can't raise.
-_OF_PROGRAM = re.compile(r"step (\w+): (.*)", re.DOTALL)
+_OF_PROGRAM = re.compile(r"step (\w+): (.*)")
 _OUT_OF_RANGE = re.compile(r"OffsetOutOfRange|is out of range for partition")
 _BROKEN_LOG = re.compile(r"Incomplete log file|malformed (log|offset|commit)|metadata")
 _FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")

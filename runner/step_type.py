@@ -1,7 +1,7 @@
 """What every step type declares, once, for the form, the checks, the plan and the program."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar, Literal
@@ -174,10 +174,12 @@ def state_operator(name: str, *inputs: Rows, **options: Any) -> str:
     return f"state_operator({name!r}, {', '.join(given)})"
 
 
-def reserved_names(names: list[str], field: str) -> Iterator[Fault]:
-    """A fault for each name that would hide where a row comes from."""
+def reserved_names(
+    names: list[str], field: str, ours: Collection[str] = PROVENANCE
+) -> Iterator[Fault]:
+    """A fault for each name of ours: by default those that say where a row comes from."""
     for i, name in enumerate(names):
-        if name.lower() in PROVENANCE:
+        if name.lower() in ours:
             yield f"{field}.{i}.name", f"{name} is a name Headrace uses itself; choose another."
 
 
@@ -203,6 +205,13 @@ def unknown_names(rows: Rows, names: list[str], field: str) -> Iterator[Fault]:
         if name.lower() not in known:
             hint = sql.suggestion(name, rows.names)
             yield f"{field}.{i}", f"There is no column {name}. {hint}".strip()
+
+
+def key_faults(rows: Rows, names: list[str]) -> Iterator[Fault]:
+    """A fault for each name of a table's key that is no column of the rows, or is there twice."""
+    yield from unknown_names(rows, names, "key")
+    if len({name.lower() for name in names}) < len(names):
+        yield "key", "A column is named twice; remove one."
 
 
 def ddl(rows: Rows) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from runner import sql
 from runner.fields import ConnectionName, Topic, TopicPattern, TypedColumn
 from runner.rows import PROVENANCE, SOURCE_COLUMNS, Column
-from runner.step_type import Fault, Source, repeated_names
+from runner.step_type import Fault, Source, repeated_names, reserved_names
 
 # Where Spark puts the text of a record that does not fit; a column of no record.
 CORRUPT = "_corrupt_record"
@@ -58,11 +58,11 @@ class KafkaRecords(Source):
         if not self.has_fields and self.columns:
             kind = self.format.capitalize()
             yield "columns", f"{kind} records have one column, value; remove these, or choose json."
-        yield from repeated_names([c.name for c in self.columns], "columns")
+        names = [c.name for c in self.columns]
+        yield from repeated_names(names, "columns")
+        ours = {*SOURCE_COLUMNS, *PROVENANCE, CORRUPT, "_branch"}
+        yield from reserved_names(names, "columns", ours)
         for i, column in enumerate(self.columns):
-            if column.name.lower() in {*SOURCE_COLUMNS, *PROVENANCE, CORRUPT, "_branch"}:
-                message = f"{column.name} is a name Headrace uses itself; choose another."
-                yield f"columns.{i}.name", message
             if self.format == "csv" and column.type.lower().startswith(_NESTED):
                 message = f"A CSV field can't be {column.type}; choose a plain type."
                 yield f"columns.{i}.type", message

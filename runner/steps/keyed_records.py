@@ -5,7 +5,7 @@ from pydantic import Field
 from runner import sql
 from runner.fields import ColumnRef
 from runner.rows import Rows
-from runner.step_type import Fault, unknown_names
+from runner.step_type import Fault, key_faults
 from runner.steps.kafka_records import KafkaRecords
 
 
@@ -28,9 +28,7 @@ class KeyedRecords(KafkaRecords):
 
     def faults(self) -> Iterator[Fault]:
         yield from super().faults()
-        yield from unknown_names(self.gives(), self.key, "key")
-        if len({name.lower() for name in self.key}) < len(self.key):
-            yield "key", "A column is named twice; remove one."
+        yield from key_faults(self.gives(), self.key)
 
     def value_of(self, name: str) -> str:
         """A column of the value, and of the key also where there is no value, as Python source."""

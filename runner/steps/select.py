@@ -53,8 +53,9 @@ class Select(Foldable):
 
     def gives(self, rows: Rows) -> Rows:
         named = [Column(c.name, self._type(rows, c.expression)) for c in self.columns]
-        given = rows.with_columns(*named)
-        if self.keep == "listed":
+        if self.keep == "all":
+            given = rows.with_columns(*named)
+        else:
             given = replace(rows, columns=(*named, *self._hidden(rows)))
         return replace(given, key=given.spelled(rows.key), lane=given.spelled(rows.lane))
 

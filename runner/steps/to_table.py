@@ -6,7 +6,7 @@ from pydantic import Field
 
 from runner.fields import ColumnRef
 from runner.rows import Rows
-from runner.step_type import Fault, Foldable, Group, Input, unknown_names
+from runner.step_type import Fault, Foldable, Group, Input, key_faults
 
 
 class ToTable(Foldable):
@@ -27,9 +27,7 @@ class ToTable(Foldable):
     )
 
     def faults(self, rows: Rows) -> Iterator[Fault]:
-        yield from unknown_names(rows, self.key, "key")
-        if len({name.lower() for name in self.key}) < len(self.key):
-            yield "key", "A column is named twice; remove one."
+        yield from key_faults(rows, self.key)
 
     def gives(self, rows: Rows) -> Rows:
         return replace(rows, kind="table", key=rows.spelled(self.key))
