@@ -4,7 +4,7 @@ from pydantic import Field
 
 from runner import sql
 from runner.fields import ColumnRef
-from runner.rows import Rows
+from runner.rows import DELETED, Rows
 from runner.step_type import Fault, key_faults
 from runner.steps.kafka_records import KafkaRecords
 
@@ -28,7 +28,7 @@ class KeyedRecords(KafkaRecords):
 
     def faults(self) -> Iterator[Fault]:
         yield from super().faults()
-        yield from key_faults(self.gives(), self.key)
+        yield from key_faults(self.gives().without(DELETED), self.key)
 
     def value_of(self, name: str) -> str:
         """A column of the value, and of the key also where there is no value, as Python source."""

@@ -207,6 +207,10 @@ WRONG = {
               ("kafka_sink", SINK)),
         [("s1", "key.0", "items is no plain value")],
     ),
+    "key of a table that only deletions have": (
+        chain(("kafka_table", {**ORDERS, "key": ["_deleted"]}), ("kafka_sink", SINK)),
+        [("s0", "key.0", "There is no column _deleted")],
+    ),
     "key of a lookup named twice": (
         joined(on=[{"left": "customer", "right": "customer"}], prefixes={"right": "their_"},
                lookup={"key": ["customer", "Customer"]}),
